@@ -1,0 +1,216 @@
+"""Many games side by side, in lock-step and in place: no Python per game.
+
+``Tables`` plays thousands of tables at once over the engine. Every array it hands out is a
+*view* of its own buffers unless said otherwise: valid until the next ``step``, ``load`` or
+``reset``; copy what is to be kept.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from black_maria import engine
+from black_maria.cards import NUM_CARDS
+from black_maria.layout import layout_of
+from black_maria.rules import Rules, as_rules
+
+EPISODES: Final = ("hand", "match")
+"""What an episode is: one deal played out, or hands until the match's end."""
+
+
+def choose(name: str, value: str, options: Sequence[str]) -> int:
+    """The index of an option.
+
+    Raises:
+        ValueError: It isn't one of them; the message lists them.
+    """
+    if value not in options:
+        raise ValueError(f"{name}={value!r}: choose from {', '.join(map(repr, options))}")
+    return options.index(value)
+
+
+def check_reward(reward: str, episode: str) -> tuple[int, bool]:
+    """The engine's codes for a reward and an episode: (reward kind, whole match).
+
+    Raises:
+        ValueError: An unknown name, or ``reward="match"`` for a single hand.
+    """
+    whole_match = choose("episode", episode, EPISODES) == 1
+    kind = choose("reward", reward, engine.REWARDS)
+    if reward == "match" and not whole_match:
+        raise ValueError("reward='match' is for episode='match': a single hand has no winner")
+    return kind, whole_match
+
+
+def history_rows(rules: Rules) -> int:
+    """Rows of a history: cards given, cards received, cards played."""
+    return 2 * rules.pass_count + len(rules.deck)
+
+
+class Tables:
+    """N games side by side.
+
+    Every seat's decision is one action, a card id. ``observe`` tells who acts at each table
+    and what that seat sees; ``step`` takes one legal card a table and deals on by itself
+    where a hand or a match is over. The deal of table t, hand h is ``deal(seed, t, h)``,
+    whatever is played and however many tables there are.
+
+    Args:
+        tables: How many (numbered from 0), or the table numbers themselves. A number may
+            stand several times: those tables get the same deals.
+        rules: A profile's name or rules.
+        seed: 0 … 2⁶⁴ − 1.
+        reward: ``"trick"``: minus the penalty points to their taker as the trick falls;
+            ``"hand"``: the same, summed, when the hand is over; ``"relative"``: as the trick
+            falls, own minus the others' mean, zero-sum; ``"match"``: 1 split among the
+            winners when the match is over, else 0.
+        episode: ``"hand"``: every deal is an episode with a drawn dealer and totals 0;
+            ``"match"``: dealer moves left and totals carry on until the match is over.
+        history: Whether observations hold ``"history"``.
+
+    Raises:
+        ValueError: An unknown name or an impossible number; the message says what fits.
+    """
+
+    def __init__(
+        self,
+        tables: int | ArrayLike,
+        rules: str | Rules = "three_player",
+        *,
+        seed: SupportsIndex = 0,
+        reward: str = "trick",
+        episode: str = "hand",
+        history: bool = False,
+    ) -> None:
+        """Seat everyone and deal the first hand."""
+        self.rules = as_rules(rules)
+        self.layout = layout_of(self.rules)
+        self._reward, self._whole_match = check_reward(reward, episode)
+        self._table_numbers = _table_numbers(tables)
+        count, seats = len(self._table_numbers), self.rules.seats
+        self._args = engine.rules_record(self.rules), self.layout.record
+
+        self._states: NDArray[Any] = np.zeros(count, engine.STATE)
+        self._views = np.zeros((count, seats, self.layout.size), np.int8)
+        self._observation = np.zeros((count, self.layout.size), np.int8)
+        self._mask = np.zeros((count, NUM_CARDS), np.int8)
+        self._seat = np.zeros(count, np.int64)
+        self._rewards = np.zeros((count, seats), np.float32)
+        self._done = np.zeros(count, np.bool_)
+        self._history = np.zeros((count, history_rows(self.rules), 3), np.int8) if history else None
+        self.reset(seed)
+
+    def __len__(self) -> int:
+        """How many tables."""
+        return len(self._states)
+
+    def reset(self, seed: SupportsIndex) -> None:
+        """Start again with hand 0 of a seed at every table."""
+        self._states["seed"] = engine.check_seed(seed)
+        self._states["table"] = self._table_numbers
+        self._states["hand"] = 0
+        engine.deal_tables(self._states, self._views, *self._args)
+        self._observe()
+
+    def observe(self) -> tuple[dict[str, NDArray[np.int8]], NDArray[np.int64]]:
+        """What the acting seats see, and which they are.
+
+        Returns:
+            A dictionary of ``"observation"`` (N, F) int8, ``"action_mask"`` (N, 52) int8
+            with 1 where a card may be chosen, with ``history=True`` also ``"history"``
+            (N, rows, 3) int8; and the acting seats (N,) int64. Views.
+        """
+        observation = {"observation": self._observation, "action_mask": self._mask}
+        if self._history is not None:
+            engine.write_histories(self._states, self._args[0], self._history)
+            observation["history"] = self._history
+        return observation, self._seat
+
+    def step(self, actions: ArrayLike) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Play one card at every table.
+
+        Args:
+            actions: (N,) integers, card ids that are legal for the acting seats.
+
+        Returns:
+            Rewards (N, seats) float32 and done (N,) bool, true where this card ended the
+            episode; that table has been dealt anew. Views.
+
+        Raises:
+            ValueError: Wrong shape or dtype, or an illegal card: the message names table,
+                seat, card and clause. No table has moved.
+        """
+        cards = np.asarray(actions)
+        if cards.shape != (len(self),) or not np.issubdtype(cards.dtype, np.integer):
+            raise ValueError(
+                f"actions must be {len(self)} integers, shape ({len(self)},), "
+                f"not {cards.dtype} {cards.shape}"
+            )
+        cards = cards.astype(np.int64, copy=False)
+        wrong = engine.find_illegal(self._states, cards)
+        if wrong >= 0:
+            reason = engine.illegal_reason(self._states[wrong], int(cards[wrong]))
+            raise ValueError(f"table {self._table_numbers[wrong]}, {reason}")
+        engine.step_tables(
+            self._states, self._views, *self._args, cards, self._reward, self._whole_match,
+            self._rewards, self._done, self._observation, self._mask, self._seat,
+        )  # fmt: skip
+        return self._rewards, self._done
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Each acting seat's own randomness, (N,) uint64: a hash of (seed, deal, seat, ply)."""
+        keys = np.empty(len(self), np.uint64)
+        engine.choice_keys(self._states, keys)
+        return keys
+
+    def views(self) -> NDArray[np.int8]:
+        """What every seat sees, acting or not: (N, seats, F) int8. A view; don't write to it."""
+        return self._views
+
+    def totals(self) -> NDArray[np.int32]:
+        """Match totals, (N, seats) int32, unclipped. A view."""
+        totals: NDArray[np.int32] = self._states["totals"][:, : self.rules.seats]
+        return totals
+
+    def save(self, tables: ArrayLike | None = None) -> tuple[NDArray[Any], NDArray[np.int8]]:
+        """A copy of some tables' games, by position; of all of them without an argument."""
+        index = slice(None) if tables is None else np.asarray(tables)
+        return self._states[index].copy(), self._views[index].copy()
+
+    def load(
+        self, saved: tuple[NDArray[Any], NDArray[np.int8]], tables: ArrayLike | None = None
+    ) -> None:
+        """Put saved games back, at these positions; at all of them without an argument.
+
+        A saved game brings its deal's seed and table number along: it goes on as it would
+        have gone on where it was saved.
+
+        Raises:
+            ValueError: The saved games don't fit the tables or the rules.
+        """
+        states, views = saved
+        index = slice(None) if tables is None else np.asarray(tables)
+        places = len(np.arange(len(self))[index])
+        if states.dtype != engine.STATE or states.shape != (places,):
+            raise ValueError(f"{len(states)} saved games don't fit {places} tables")
+        if views.shape != (places, *self._views.shape[1:]):
+            raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")
+        self._states[index] = states
+        self._views[index] = views
+        self._observe()
+
+    def _observe(self) -> None:
+        engine.observe_tables(self._states, self._views, self._observation, self._mask, self._seat)
+
+
+def _table_numbers(tables: int | ArrayLike) -> NDArray[np.int64]:
+    numbers = np.asarray(tables)
+    if not np.issubdtype(numbers.dtype, np.integer) or numbers.ndim > 1:
+        raise ValueError(f"tables must be a count or a list of table numbers, not {tables!r}")
+    if numbers.ndim == 0:
+        numbers = np.arange(max(int(numbers), 0))
+    if len(numbers) == 0 or numbers.min() < 0:
+        raise ValueError(f"there must be at least one table, numbered from 0, not {tables!r}")
+    return numbers.astype(np.int64)
