@@ -1,43 +1,68 @@
 """Measuring: duplicate deals, every rotation of the seats, intervals over deals.
 
-The unit is a *deal played in every rotation*: agent A sits once in each seat while the
-others hold the rest, on the same cards. Its mean penalty over the rotations is one number a
+The unit is a *deal played in every rotation*: an agent sits once in each seat while copies of
+another hold the rest, on the same cards. Its mean penalty over the rotations is one number a
 deal; the result is the mean over deals with the 95 % interval of that mean. One agent in all
-seats scores ``rules.par`` on every deal, so exactly par with width 0.
+seats scores ``rules.par`` on every deal: exactly par, with width 0.
+
+A strong agent gains in both tables: alone against copies of another, and as the copies that
+another is alone against. Each can be exploited by a different weakness, so both are played.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import permutations
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.progress import Progress
+from rich.table import Table
 
-from black_maria.rules import Rules, as_rules
+from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.base import Agent
 
-CHUNK = 1024
-"""Deals played side by side; the result doesn't depend on it."""
+TEST_SEEDS: Final = 2**63
+"""Seeds from here on are for measuring: training never sees their deals."""
+
+CHUNK: Final = 1024
+"""Deals played side by side; no result depends on it."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with the half-width of its 95 % interval (normal, over deals)."""
+    """A mean with the half-width of its 95 % interval (normal approximation)."""
 
     mean: float
     half_width: float
 
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> "Estimate":
-        """The estimate from one value a deal, (D,)."""
+        """The estimate from independent values, (D,); the width is NaN for fewer than two."""
         if len(values) < 2:
             return cls(float(values.mean()), float("nan"))
         error = values.std(ddof=1) / np.sqrt(len(values))
         return cls(float(values.mean()), float(1.96 * error))
 
-    def __str__(self) -> str:
-        return f"{self.mean:.2f} ± {self.half_width:.2f}"
+    def text(self, places: int = 2) -> str:
+        """``"14.33 ± 0.05"``."""
+        return f"{self.mean:.{places}f} ± {self.half_width:.{places}f}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One agent alone against copies of another."""
+
+    agent: str
+    others: str
+    unit: str
+    """What the figures are: ``"penalty"`` points a hand, or ``"win share"`` of a match."""
+    games: int
+    """Deals or matches, each played in every rotation."""
+    score: Estimate
+    by_seat: tuple[Estimate, ...]
 
 
 def play_deals(
@@ -46,60 +71,180 @@ def play_deals(
     deals: range,
     *,
     seed: int,
-    rules: str | Rules = "three_player",
+    rules: Rules,
     progress: Callable[[int], Any] = lambda deals: None,
 ) -> NDArray[np.float64]:
-    """Penalties of one agent alone against copies of another, on duplicate deals.
+    """Penalty points of one agent alone against copies of another, on duplicate deals.
 
     Args:
         agent: The agent measured.
         others: The agent in all other seats.
         deals: Table numbers of the deals, hand 0 of each.
         seed: The deals' seed.
-        rules: A profile's name or rules.
+        rules: The rules to play by.
         progress: Called with the number of deals finished since the last call.
 
     Returns:
         (D, seats) float64: penalty points of ``agent`` when it sits in each seat.
     """
-    rules = as_rules(rules)
     parts = []
-    for first in range(0, len(deals), CHUNK):
-        part = deals[first : first + CHUNK]
-        parts.append(_play_chunk(agent, others, part, seed, rules))
-        progress(len(part))
+    for table in _chunks(agent, others, deals, seed, rules, "trick", "hand"):
+        penalties = np.zeros(len(table.tables))
+        for _ in range(rules.plies):
+            rewards, _ = table.step()
+            penalties -= rewards
+        parts.append(penalties.reshape(-1, rules.seats))
+        progress(len(parts[-1]))
     return np.concatenate(parts)
 
 
-def _play_chunk(
-    agent: Agent, others: Agent, deals: range, seed: int, rules: Rules
+def play_matches(
+    agent: Agent,
+    others: Agent,
+    matches: range,
+    *,
+    seed: int,
+    rules: Rules,
+    progress: Callable[[int], Any] = lambda matches: None,
 ) -> NDArray[np.float64]:
-    seats = rules.seats
-    numbers = np.repeat(np.arange(deals.start, deals.stop), seats)
-    own_seat = np.tile(np.arange(seats), len(deals))  # row (deal, rotation) → the agent's seat
-    tables = Tables(numbers, rules, seed=seed)
-    penalties = np.zeros((len(numbers), seats))
-    for _ in range(rules.plies):
-        rewards, _ = tables.step(choose_cards((others, agent), tables, own_seat))
-        penalties -= rewards
-    return penalties[np.arange(len(numbers)), own_seat].reshape(len(deals), seats)
+    """Win shares of one agent alone against copies of another, over whole matches.
+
+    Args and returns as for ``play_deals``, with a match for a deal: (M, seats), the agent's
+    share of each win, 1 / winners or 0.
+    """
+    parts = []
+    for table in _chunks(agent, others, matches, seed, rules, "match", "match"):
+        shares = np.zeros(len(table.tables))
+        playing = np.ones(len(table.tables), np.bool_)
+        while playing.any():  # finished tables start another match, which isn't counted
+            rewards, done = table.step(playing)
+            shares += np.where(playing, rewards, 0)
+            playing &= ~done
+        parts.append(shares.reshape(-1, rules.seats))
+        progress(len(parts[-1]))
+    return np.concatenate(parts)
 
 
-def choose_cards(
-    pair: Sequence[Agent], tables: Tables, own_seat: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """A card for every table, from ``pair[1]`` in its own seat and ``pair[0]`` elsewhere."""
-    obs, seat = tables.observe()
-    keys = tables.keys()
-    actions = np.empty(len(tables), np.int64)
-    for which, rows in _split(seat == own_seat):
-        part = {name: array[rows] for name, array in obs.items()}
-        actions[rows] = pair[which].act(part, keys[rows])
-    return actions
+@dataclass
+class _Seating:
+    """Tables of several deals, each in all rotations, with one agent in its own seat."""
+
+    tables: Tables
+    own_seat: NDArray[np.int64]
+    agent: Agent
+    others: Agent
+
+    def step(
+        self, playing: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Play a card everywhere; the agent's own rewards (N,) and done (N,).
+
+        Tables that aren't ``playing`` get the first legal card, to keep in step.
+        """
+        obs, seat = self.tables.observe()
+        keys = self.tables.keys()
+        actions = obs["action_mask"].argmax(axis=1)
+        if playing is None:
+            playing = np.ones(len(seat), np.bool_)
+        own = seat == self.own_seat
+        for who, mine in ((self.agent, own), (self.others, ~own)):
+            rows = np.flatnonzero(mine & playing)
+            if len(rows):
+                part = {name: array[rows] for name, array in obs.items()}
+                actions[rows] = who.act(part, keys[rows])
+        rewards, done = self.tables.step(actions)
+        return rewards[np.arange(len(seat)), self.own_seat], done
 
 
-def _split(own: NDArray[np.bool_]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    for which in (0, 1):
-        rows = np.flatnonzero(own == bool(which))
-        if len(rows):
-            yield which, rows
+def _chunks(
+    agent: Agent, others: Agent, games: range, seed: int, rules: Rules, reward: str, episode: str
+) -> Iterable[_Seating]:
+    if len(games) < 1:
+        raise ValueError("there must be at least one game to play")
+    for first in range(0, len(games), CHUNK):
+        numbers = np.array(games[first : first + CHUNK])
+        yield _Seating(
+            Tables(
+                np.repeat(numbers, rules.seats), rules, seed=seed, reward=reward, episode=episode
+            ),
+            np.tile(np.arange(rules.seats), len(numbers)),
+            agent,
+            others,
+        )
+
+
+def both_ways(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Every pair of agents, each once alone and once as the others."""
+    return list(permutations(names, 2))
+
+
+def measure(
+    agents: Mapping[str, Agent],
+    pairs: Iterable[tuple[str, str]],
+    games: int,
+    *,
+    seed: int,
+    rules: Rules,
+    whole_matches: bool = False,
+) -> list[Result]:
+    """Play pairs of agents and show a progress bar.
+
+    Args:
+        agents: By name.
+        pairs: (alone, others) names.
+        games: Deals, or matches, of each pair; each is played in every rotation.
+        seed: Which of the test seeds, from 0.
+        rules: The rules to play by.
+        whole_matches: Play matches and measure win shares.
+    """
+    pairs = list(pairs)
+    play = play_matches if whole_matches else play_deals
+    results = []
+    with Progress(transient=True) as bar:
+        for alone, others in pairs:
+            task = bar.add_task(f"{alone} against {others}", total=games)
+            scores = play(
+                agents[alone],
+                agents[others],
+                range(games),
+                seed=TEST_SEEDS + seed,
+                rules=rules,
+                progress=lambda done, task=task: bar.advance(task, done),  # type: ignore[misc]
+            )
+            results.append(
+                Result(
+                    alone,
+                    others,
+                    "win share" if whole_matches else "penalty",
+                    games,
+                    Estimate.of(scores.mean(axis=1)),
+                    tuple(Estimate.of(seat) for seat in scores.T),
+                )
+            )
+    return results
+
+
+def result_table(results: list[Result], rules: Rules) -> Table:
+    """Results as a table for the terminal, with a line that says what par is."""
+    matches = results[0].unit == "win share"
+    if matches:
+        par = f"par is a win share of {1 / rules.seats:.3f}; more is better"
+    else:
+        par = f"par is {rules.par:.2f} points a hand; less is better"
+    games = "matches" if matches else "deals"
+    table = Table(
+        title=f"{results[0].games} {games} × {rules.seats} rotations, 95 % intervals",
+        caption=par,
+        box=SIMPLE_HEAD,
+        padding=(0, 1),
+    )
+    table.add_column("alone", overflow="fold")
+    table.add_column(f"against {rules.seats - 1} ×", overflow="fold")
+    table.add_column(results[0].unit, justify="right", no_wrap=True)
+    for seat in range(rules.seats):
+        table.add_column(f"seat {seat}", justify="right", no_wrap=True)
+    places = 3 if matches else 2
+    for result in results:
+        by_seat = (score.text(places - 1) for score in result.by_seat)
+        table.add_row(result.agent, result.others, result.score.text(places), *by_seat)
+    return table

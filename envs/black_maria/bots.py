@@ -87,10 +87,21 @@ def check_batch(
             raise ValueError(
                 f"{name} must be {np.dtype(dtype)} {shape}, not {array.dtype} {array.shape}"
             )
-    if not obs["action_mask"].any(axis=1).all():
-        row = int(obs["action_mask"].any(axis=1).argmin())
+    if (row := first_empty(obs["action_mask"])) >= 0:
         raise ValueError(f"row {row} has no legal card: it is not that seat's turn")
     return obs["observation"], obs["action_mask"]
+
+
+@kernel
+def first_empty(mask):
+    """The first row without a legal card, or −1."""
+    for i in range(len(mask)):
+        legal = 0
+        for card in range(NUM_CARDS):
+            legal |= mask[i, card]
+        if not legal:
+            return i
+    return -1
 
 
 @kernel

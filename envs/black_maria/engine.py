@@ -339,34 +339,38 @@ def show_passed(views, at, state, rules, seat, card):
 @inlined
 def show_played(views, at, state, rules, seat, card, taker):
     """A seat has played a card, and perhaps a trick is taken."""
-    seats = rules.seats
-    suit = card // 13
+    # offsets are read once: every write to a view makes the compiler load them again
+    played, trick, captured = at.played, at.trick, at.captured
+    seats, suit = rules.seats, card // 13
     first = state.num_played - (seats if taker >= 0 else state.in_trick)
     led = state.cards[first] // 13
-    position = state.num_played - first  # cards on the table, this one included
+    suit_led, voids = at.led + led, at.voids + led
+    on_table = at.position + state.num_played - first  # where the view says so many cards
+
     views[seat, at.holding + card] -= 1
+    by_seat, by_taker = seat, taker  # as the observer counts: one less for each next observer
     for observer in range(seats):
-        view = views[observer]
-        by_seat = seat - observer if seat >= observer else seat - observer + seats
-        view[at.played + NUM_CARDS * by_seat + card] += 1
+        views[observer, played + NUM_CARDS * by_seat + card] += 1
         if suit != led:
-            view[at.voids + 4 * by_seat + led] = 1
-        view[at.position + position - 1] = 0
+            views[observer, voids + 4 * by_seat] = 1
+        views[observer, on_table - 1] = 0
         if taker < 0:
-            view[at.trick + NUM_CARDS * by_seat + card] += 1
-            view[at.led + led] = 1
-            view[at.position + position] = 1
-            continue
-        by_taker = taker - observer if taker >= observer else taker - observer + seats
-        for k in range(first, state.num_played):
-            for by in range(seats):
-                view[at.trick + NUM_CARDS * by + state.cards[k]] = 0
-            view[at.captured + NUM_CARDS * by_taker + state.cards[k]] += 1
-        view[at.led + led] = 0
-        view[at.position] = 1
-        if state.phase == OVER:
-            view[at.phase + PLAYING] = 0
-            show_totals(view, at, state, rules, observer)
+            views[observer, trick + NUM_CARDS * by_seat + card] += 1
+            views[observer, suit_led] = 1
+            views[observer, on_table] = 1
+        else:
+            for k in range(first, first + seats):
+                for by in range(seats):
+                    views[observer, trick + NUM_CARDS * by + state.cards[k]] = 0
+                views[observer, captured + NUM_CARDS * by_taker + state.cards[k]] += 1
+            views[observer, suit_led] = 0
+            views[observer, on_table - seats] = 1
+            by_taker = by_taker - 1 if by_taker else seats - 1
+        by_seat = by_seat - 1 if by_seat else seats - 1
+    if state.phase == OVER:
+        for observer in range(seats):
+            views[observer, at.phase + PLAYING] = 0
+            show_totals(views[observer], at, state, rules, observer)
 
 
 @kernel
@@ -465,7 +469,10 @@ def write_mask(plane, mask):
 
 @kernel
 def step_one(states, views, rules, at, card, reward, whole_match, rewards, mask):
-    """``advance`` table 0 and deal on within a match; return (over, hand over)."""
+    """``advance`` table 0 and deal on within a match.
+
+    Returns (seat to move, episode over, hand over, whether any reward is not 0).
+    """
     state = states[0]
     over = advance(state, views, rules[0], at[0], card, reward, whole_match, rewards)
     hand_over = state.phase == OVER
@@ -473,7 +480,10 @@ def step_one(states, views, rules, at, card, reward, whole_match, rewards, mask)
         dealer = (state.dealer + 1) % rules[0].seats
         new_hand(state, views, rules[0], at[0], state.hand + 1, dealer)
     write_mask(state.legal, mask)
-    return over, hand_over
+    scored = False
+    for k in range(rules[0].seats):
+        scored = scored or rewards[k] != 0
+    return state.turn, over, hand_over, scored
 
 
 @kernel
@@ -528,11 +538,10 @@ def deal_tables(states, views, rules, at):
 
 
 @kernel
-def start_one(states, views, rules, at, deck, dealer, mask):
+def start_one(states, views, rules, at, deck, dealer):
     """Start a hand at table 0 from a given deck order; totals stay."""
     begin(states[0], rules[0], deck, dealer)
     show_hand(views, at[0], states[0], rules[0])
-    write_mask(states[0].legal, mask)
 
 
 @kernel

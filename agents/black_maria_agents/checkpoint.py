@@ -1,0 +1,113 @@
+"""Checkpoints: plain tensors and builtins, written whole or not at all.
+
+A checkpoint holds everything that its agent needs to play and all that tells how it came
+about: weights, optimiser, configuration, decisions so far, rules, and the observation
+layout's version. It loads with ``torch.load(weights_only=True)``: no code runs.
+"""
+
+import dataclasses
+import os
+import pickle
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from black_maria.layout import LAYOUT_VERSION, layout_of
+from black_maria.rules import Rules
+from black_maria_agents.network import Policy, PolicyAgent
+
+FORMAT: Final = "black-maria agent"
+VERSION: Final = 1
+
+
+class CheckpointError(ValueError):
+    """A file that isn't a checkpoint, is damaged, or was made for something else."""
+
+
+def save(
+    path: str | Path,
+    *,
+    policy: Policy,
+    critic: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    rules: Rules,
+    config: dict[str, Any],
+    decisions: int,
+) -> None:
+    """Write a checkpoint; the file appears whole or keeps what it held.
+
+    Args:
+        path: The file, usually ``….pt``.
+        policy: The policy; its width is saved with it.
+        critic: The oracle critic.
+        optimizer: Optimiser of both.
+        rules: What they were trained for.
+        config: The training's configuration, builtins only.
+        decisions: Decisions of training so far.
+    """
+    path = Path(path)
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "layout_version": LAYOUT_VERSION,
+        "rules": dataclasses.asdict(rules),
+        "width": policy.width,
+        "policy": policy.state_dict(),
+        "critic": critic.state_dict(),
+        "optimizer": optimizer.state_dict(),
+        "config": config,
+        "decisions": decisions,
+    }
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        torch.save(content, temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def load(path: str | Path) -> dict[str, Any]:
+    """A checkpoint's content, checked to fit this version of the package.
+
+    Raises:
+        CheckpointError: Missing, damaged, foreign, or made for another observation layout.
+    """
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise CheckpointError(f"there is no checkpoint {path}") from None
+    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, ValueError, KeyError) as error:
+        reason = str(error).partition("\n")[0]
+        raise CheckpointError(f"{path} can't be read as a checkpoint: {reason}") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise CheckpointError(f"{path} is a PyTorch file, but not a Black Maria checkpoint")
+    for what, found, fits in (
+        ("format version", content["version"], VERSION),
+        ("observation layout", content["layout_version"], LAYOUT_VERSION),
+    ):
+        if found != fits:
+            raise CheckpointError(f"{path} has {what} {found}; this package reads {fits}")
+    return content
+
+
+def load_policy(path: str | Path, rules: Rules, *, greedy: bool = True) -> PolicyAgent:
+    """The agent of a checkpoint.
+
+    Args:
+        path: The file.
+        rules: The rules it is to play by.
+        greedy: Play the likeliest card; otherwise draw from the policy.
+
+    Raises:
+        CheckpointError: As ``load``, or it was trained for other rules.
+    """
+    content = load(path)
+    trained_for = Rules(**content["rules"])
+    if trained_for != rules:
+        raise CheckpointError(
+            f"{path} was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}"
+        )
+    policy = Policy(layout_of(rules), content["width"])
+    policy.load_state_dict(content["policy"])
+    return PolicyAgent(policy, rules, greedy=greedy)

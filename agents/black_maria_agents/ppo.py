@@ -1,0 +1,263 @@
+"""Proximal policy optimisation for a game of several seats (Schulman et al. 2017, arXiv 1707.06347).
+
+One policy plays all seats. A seat's trajectory is its own *choices*, decisions with more than
+one legal card; between two of them everybody's cards fall, and all penalty points that come to
+the seat meanwhile are its reward. The critic is an oracle: it sees all hands, in training only.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from black_maria.engine import kernel
+from black_maria_agents.network import OracleCritic, Policy
+from black_maria_agents.selfplay import Rollout
+
+
+@dataclass(frozen=True)
+class PPOConfig:
+    """Settings of the update. Schedules run linearly over the whole training."""
+
+    learning_rate: float = 1e-3
+    """Adam's step size at the start; it falls to 0."""
+    epochs: int = 2
+    """Passes over each rollout."""
+    minibatch: int = 8192
+    """Choices in a gradient step."""
+    gae_lambda: float = 0.95
+    """λ of generalised advantage estimation; γ is 1, as hands are short and points count alike."""
+    clip: float = 0.2
+    """How far a step may move the probability ratio away from 1."""
+    entropy_start: float = 0.02
+    """Weight of the entropy bonus at the start."""
+    entropy_end: float = 0.002
+    """Weight of the entropy bonus at the end."""
+    max_grad_norm: float = 0.5
+    """Gradients of either network are scaled down to this norm."""
+    reward_scale: float = 0.1
+    """Penalty points times this are the learner's reward units."""
+
+
+def choose_precision(name: str, width: int) -> str:
+    """``"float32"`` or ``"bfloat16"``; for ``"auto"`` what multiplies faster on this CPU.
+
+    bfloat16 needs to be faster by half: processors differ by a factor of two either way, so
+    noise doesn't decide.
+
+    Raises:
+        ValueError: An unknown name.
+    """
+    if name not in ("auto", "float32", "bfloat16"):
+        raise ValueError(f"precision={name!r}: choose auto, float32 or bfloat16")
+    if name != "auto":
+        return name
+
+    def seconds(dtype: torch.dtype) -> float:
+        inputs, weights = torch.ones(4096, 512, dtype=dtype), torch.ones(512, width, dtype=dtype)
+        times = []
+        for _ in range(8):
+            start = time.perf_counter()
+            inputs @ weights
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    faster = seconds(torch.float32) > 1.5 * seconds(torch.bfloat16)
+    return "bfloat16" if faster else "float32"
+
+
+@kernel
+def advantages(rewards, seat, choice, done, values, lam, advantage):
+    """Generalised advantage estimates over each seat's own choices, γ = 1, in place.
+
+    Schulman et al. 2016, arXiv 1506.02438. Every table's last step must end a hand.
+
+    Args:
+        rewards: (T, N, S) float32, to every seat at every step.
+        seat: (T, N) int64, who acted.
+        choice: (T, N) bool, whether it had more than one legal card.
+        done: (T, N) bool, whether the hand ended with this step.
+        values: (T, N) float32, the critic's estimates for the acting seats.
+        lam: λ.
+        advantage: (T, N) float32, written: 0 where there was no choice.
+    """
+    steps, tables, seats = rewards.shape
+    for i in range(tables):
+        since = np.zeros(seats, np.float32)  # rewards until the seat's next choice
+        next_value = np.zeros(seats, np.float32)
+        next_advantage = np.zeros(seats, np.float32)
+        for t in range(steps - 1, -1, -1):
+            for s in range(seats):
+                if done[t, i]:
+                    since[s] = 0.0
+                    next_value[s] = 0.0
+                    next_advantage[s] = 0.0
+                since[s] += rewards[t, i, s]
+            advantage[t, i] = 0.0
+            if choice[t, i]:
+                s = seat[t, i]
+                delta = since[s] + next_value[s] - values[t, i]
+                advantage[t, i] = delta + lam * next_advantage[s]
+                since[s] = 0.0
+                next_value[s] = values[t, i]
+                next_advantage[s] = advantage[t, i]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The choices of a rollout, flat: B rows."""
+
+    observation: Tensor
+    """(B, F) int8"""
+    hidden: Tensor
+    """(B, H) int8"""
+    mask: Tensor
+    """(B, 52) int8"""
+    action: Tensor
+    """(B,) int64"""
+    log_prob: Tensor
+    """(B,) float32, under the policy that played"""
+    advantage: Tensor
+    """(B,) float32, normalised over the batch"""
+    returns: Tensor
+    """(B,) float32: advantage + value, what the critic learns"""
+
+    def rows(self, index: Tensor) -> "Batch":
+        """Some of the rows."""
+        return Batch(**{name: tensor[index] for name, tensor in vars(self).items()})
+
+
+class PPO:
+    """Policy, critic and their optimisers.
+
+    Args:
+        policy: The policy that is trained.
+        critic: Its oracle critic.
+        config: The update's settings.
+        autocast: Compute in bfloat16 where PyTorch thinks it safe.
+        seed: Seed of the minibatches' order.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        critic: OracleCritic,
+        config: PPOConfig,
+        *,
+        autocast: bool = False,
+        seed: int = 0,
+    ) -> None:
+        """Make the optimiser."""
+        self.policy = policy
+        self.critic = critic
+        self.config = config
+        self.autocast = autocast
+        self.optimizer = torch.optim.Adam(
+            [*policy.parameters(), *critic.parameters()], lr=config.learning_rate, eps=1e-5
+        )
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def precision(self) -> torch.autocast:
+        """The context that networks run in."""
+        return torch.autocast("cpu", torch.bfloat16, enabled=self.autocast)
+
+    @torch.no_grad()
+    def values(self, rollout: Rollout) -> NDArray[np.float32]:
+        """The critic's estimates, (T, N) float32, in the learner's reward units; 0 where forced."""
+        values = torch.zeros(rollout.log_prob.shape)
+        flat = values.view(-1)
+        for rows in rollout.choice.view(-1).nonzero().squeeze(-1).split(self.config.minibatch):
+            with self.precision():
+                flat[rows] = self.critic(
+                    rollout.observation.flatten(0, 1)[rows], rollout.hidden.flatten(0, 1)[rows]
+                )
+        return values.numpy()
+
+    def batch(self, rollout: Rollout) -> Batch:
+        """The rollout's choices with their advantages and returns."""
+        values = self.values(rollout)
+        choice = rollout.choice
+        advantage = np.empty_like(values)
+        advantages(
+            rollout.rewards * np.float32(self.config.reward_scale),
+            rollout.seat,
+            choice.numpy(),
+            rollout.done,
+            values,
+            np.float32(self.config.gae_lambda),
+            advantage,
+        )
+        kept = choice.view(-1).nonzero().squeeze(-1)
+        adv = torch.from_numpy(advantage).view(-1)[kept]
+        return Batch(
+            observation=rollout.observation.flatten(0, 1)[kept],
+            hidden=rollout.hidden.flatten(0, 1)[kept],
+            mask=rollout.mask.flatten(0, 1)[kept],
+            action=rollout.action.view(-1)[kept],
+            log_prob=rollout.log_prob.view(-1)[kept],
+            advantage=(adv - adv.mean()) / (adv.std() + 1e-8),
+            returns=adv + torch.from_numpy(values).view(-1)[kept],
+        )
+
+    def losses(self, batch: Batch, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
+        """The loss of some rows, and the figures to log.
+
+        Returns:
+            The loss to minimise, and by the field's usual names: ``policy_loss``,
+            ``value_loss``, ``entropy``, ``approx_kl`` (k3 estimator), ``clipfrac``, and
+            ``ratio_error``, the largest |ratio − 1|.
+        """
+        with self.precision():
+            log_probs = self.policy(batch.observation, batch.mask)
+            value = self.critic(batch.observation, batch.hidden)
+        log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
+        ratio = log_ratio.exp()
+        clip = self.config.clip
+        clipped = ratio.clamp(1 - clip, 1 + clip)
+        policy_loss = -torch.min(ratio * batch.advantage, clipped * batch.advantage).mean()
+        value_loss = 0.5 * (value - batch.returns).square().mean()
+        entropy = -(log_probs.exp() * log_probs.masked_fill(batch.mask == 0, 0)).sum(-1).mean()
+        with torch.no_grad():
+            figures = {
+                "policy_loss": policy_loss,
+                "value_loss": value_loss,
+                "entropy": entropy,
+                "approx_kl": (ratio - 1 - log_ratio).mean(),
+                "clipfrac": ((ratio - 1).abs() > clip).float().mean(),
+                "ratio_error": (ratio - 1).abs().max(),
+            }
+        return policy_loss + value_loss - entropy_weight * entropy, figures
+
+    def update(self, rollout: Rollout, progress: float) -> dict[str, float]:
+        """Improve both networks on a rollout.
+
+        Args:
+            rollout: What the policy has just played.
+            progress: The part of the training that is done, 0 … 1; moves the schedules.
+
+        Returns:
+            The figures of ``losses``, each the mean over the update's gradient steps.
+        """
+        config = self.config
+        entropy_weight = config.entropy_start + progress * (
+            config.entropy_end - config.entropy_start
+        )
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.learning_rate * (1 - progress)
+        batch = self.batch(rollout)
+        log = []
+        for _ in range(config.epochs):
+            order = torch.randperm(len(batch.action), generator=self._generator)
+            for index in order.split(config.minibatch):
+                loss, figures = self.losses(batch.rows(index), entropy_weight)
+                self.optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                for network in (self.policy, self.critic):
+                    nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
+                self.optimizer.step()
+                log.append(torch.stack(list(figures.values())))
+        means = torch.stack(log).mean(0).tolist()
+        return dict(zip(figures, means, strict=True))

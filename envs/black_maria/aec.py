@@ -1,0 +1,388 @@
+"""
+# Black Maria
+
+| Creation           | `black_maria_v0.env()`                       |
+|--------------------|----------------------------------------------|
+| Actions            | Discrete                                     |
+| Parallel API       | Yes, one agent acting at a time              |
+| Manual Control     | No                                           |
+| Agents             | `agents= ['player_0', 'player_1', 'player_2']` |
+| Agents             | 3                                            |
+| Action Shape       | (1,)                                         |
+| Action Values      | Discrete(52)                                 |
+| Observation Shape  | (656,)                                       |
+| Observation Values | counts 0 and 1; match totals [-128, 127]     |
+
+Black Maria is the British three-player Hearts: 51 cards, three of them passed to the right,
+17 tricks without trumps, and 43 penalty points in every hand, which nobody wants: a heart
+counts 1, the queen of spades 13, the king 10, the ace 7. It is a small, hard, constant-sum
+game of imperfect information.
+
+```python
+from black_maria import black_maria_v0
+
+env = black_maria_v0.env(render_mode="human")
+env.reset(seed=42)
+for agent in env.agent_iter():
+    observation, reward, termination, truncation, info = env.last()
+    if termination or truncation:
+        action = None
+    else:
+        action = env.action_space(agent).sample(observation["action_mask"])
+    env.step(action)
+env.close()
+```
+
+### Arguments
+
+* `render_mode`: `"ansi"` makes `render()` return the table as text, all cards shown;
+  `"human"` prints it after every step.
+* `rules`: a profile's name or a `Rules` object.
+* `reward`: see Rewards.
+* `episode`: `"hand"`, one deal, or `"match"`: the dealer moves left, totals carry on, and
+  the match ends after a hand in which a total reaches 100; the lowest total wins, equal
+  lowest totals share.
+* `history`: adds `"history"` to the observation.
+
+### Observation Space
+
+A dictionary. `"observation"` is an int8 vector of named blocks, seen from the observer's
+chair: it is 0, its left neighbour 1, and so on. `black_maria.describe(vector)` says one in
+words, `black_maria.layout_of(rules)` gives the blocks' slices, and docs/observation.md the
+table *index → meaning*. `"action_mask"` is described below. With `history=True`, `"history"`
+(57, 3) int8 holds the hand's events that the observer knows, in order, as rows (kind,
+relative seat, card): kind 0 a card given and to whom, 1 a card received and from whom (both
+sorted), 2 a card played and by whom; unused rows are −1.
+
+No entry depends on a card that the seat can't know: a pass is seen by its receiver alone, and
+only when all have committed theirs.
+
+#### Legal Actions Mask
+
+`"action_mask"`, (52,) int8, has 1 for every card that the agent may choose now: any card it
+holds to pass or to lead, cards of the suit led to follow, any card where it has none. It is
+all zeros for an agent that is not to move. An illegal card makes `raw_env` raise a
+`ValueError` that says why, with nothing changed; `env` follows PettingZoo's custom: the
+episode ends, and the offender's last reward is −43, the book's price of a revoke.
+
+### Action Space
+
+A card: 13 · suit + rank, with suits ♣ 0, ♦ 1, ♥ 2, ♠ 3 and ranks 2 → 0 … A → 12. First each
+seat, from the dealer's left, picks its three cards to pass, one action each; then they play.
+
+### Rewards
+
+| `reward=`    | an agent receives                                                   |
+|--------------|---------------------------------------------------------------------|
+| `"trick"`    | minus the penalty points of a trick that it takes, as the trick falls |
+| `"hand"`     | minus its penalty points of the hand, when the hand is over         |
+| `"relative"` | as the trick falls, minus its points plus the others' mean: zero-sum |
+| `"match"`    | 1 split among the winners when the match is over                    |
+
+### Info
+
+`"dealer"`, a seat (`possible_agents[seat]`); `"totals"`, the exact match totals by seat.
+
+### Reset
+
+`reset(seed)` deals hand 0 of a seed, and without a seed the next hand. `options` may start
+any hand: `"deal"`, the cards of each seat before passing, by name or id; `"dealer"`, a seat;
+`"totals"`, points by seat; `"actions"`, cards to pass and play first. What these cards cost is
+in the hand's penalties, but earns no reward. A value that can't be is refused with a
+`ValueError`, and nothing changes; keys that aren't ours are ignored.
+
+`state()` is the whole truth for central critics: the vectors of all seats, one after another.
+
+### Version History
+
+* v0: Initial version
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, SupportsIndex
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+from black_maria import engine
+from black_maria.cards import NUM_CARDS, parse_cards
+from black_maria.layout import layout_of
+from black_maria.render import agent_name, table_text
+from black_maria.rules import Rules, as_rules
+from black_maria.tables import check_reward, history_rows
+
+__all__ = ["env", "parallel_env", "raw_env"]
+
+_INFO = "dealer", "totals"
+
+
+def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
+    """The environment in PettingZoo's usual wrappers: an illegal card ends the episode.
+
+    Args:
+        **kwargs: The arguments of ``raw_env``.
+    """
+    raw = raw_env(**kwargs)
+    env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=-raw.rules.hand_points)
+    env = wrappers.AssertOutOfBoundsWrapper(env)
+    return wrappers.OrderEnforcingWrapper(env)
+
+
+def parallel_env(**kwargs: Any) -> Any:
+    """The same game through PettingZoo's parallel API: only the acting agent's action counts.
+
+    Args:
+        **kwargs: The arguments of ``raw_env``.
+    """
+    return turn_based_aec_to_parallel(env(**kwargs))
+
+
+class raw_env(AECEnv[str, Any, Any]):
+    """Black Maria without wrappers; this module's docstring is its manual.
+
+    Args:
+        render_mode: None, ``"ansi"`` or ``"human"``.
+        rules: A profile's name or rules.
+        reward: ``"trick"``, ``"hand"``, ``"relative"`` or ``"match"``.
+        episode: ``"hand"`` or ``"match"``.
+        history: Whether observations hold ``"history"``.
+
+    Raises:
+        ValueError: An unknown name; the message lists those that exist.
+    """
+
+    metadata = {
+        "render_modes": ["human", "ansi"],
+        "name": "black_maria_v0",
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        *,
+        rules: str | Rules = "three_player",
+        reward: str = "trick",
+        episode: str = "hand",
+        history: bool = False,
+    ) -> None:
+        """Set the spaces up; ``reset`` deals."""
+        super().__init__()
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"render_mode={render_mode!r}: choose None, 'human' or 'ansi'")
+        self.render_mode = render_mode
+        self.rules = as_rules(rules)
+        self.layout = layout_of(self.rules)
+        self._reward, self._whole_match = check_reward(reward, episode)
+        self._with_history = history
+
+        self.possible_agents = [agent_name(seat) for seat in range(self.rules.seats)]
+        self.agents: list[str] = []
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        number = np.zeros(self.layout.size, np.bool_)
+        for name, block in self.layout.blocks.items():
+            number[self.layout[name]] = block.number
+        low, high = np.where(number, -128, 0), np.where(number, 127, 1)
+        self.observation_spaces = {
+            agent: self._observation_space(low, high) for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(NUM_CARDS) for agent in self.possible_agents}
+        seats = self.rules.seats
+        self.state_space = spaces.Box(
+            np.tile(low, seats).astype(np.int8), np.tile(high, seats).astype(np.int8), dtype=np.int8
+        )
+
+        self._args = engine.rules_record(self.rules), self.layout.record
+        self._states: NDArray[Any] = np.zeros(1, engine.STATE)
+        self._views = np.zeros((seats, self.layout.size), np.int8)
+        self._mask = np.zeros(NUM_CARDS, np.int8)
+        self._step_rewards = np.zeros(seats, np.float32)
+        self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
+        self._seed: int | None = None
+        self._hand = -1
+
+    def _observation_space(self, low: NDArray[Any], high: NDArray[Any]) -> spaces.Dict:
+        entries: dict[str, spaces.Space[Any]] = {
+            "observation": spaces.Box(low.astype(np.int8), high.astype(np.int8), dtype=np.int8),
+            "action_mask": spaces.Box(0, 1, (NUM_CARDS,), np.int8),
+        }
+        if self._with_history:
+            shape = history_rows(self.rules), 3
+            entries["history"] = spaces.Box(-1, NUM_CARDS - 1, shape, np.int8)
+        return spaces.Dict(entries)
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The observation space of an agent; always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The action space of an agent, ``Discrete(52)``; always the same object."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deal a hand; see Reset in the module's docstring.
+
+        Raises:
+            ValueError: An impossible seed or option; nothing has changed.
+        """
+        if seed is not None:
+            first_hand = engine.check_seed(seed), 0
+        elif self._seed is not None:
+            first_hand = self._seed, self._hand + 1
+        else:
+            first_hand = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]), 0
+        states, views, mask = self._deal(*first_hand, options or {})
+        self._seed, self._hand = first_hand
+        self._states, self._views, self._mask = states, views, mask
+
+        self.agents = self.possible_agents[:]
+        self.rewards = self._no_rewards.copy()
+        self._cumulative_rewards = self._no_rewards.copy()
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.agent_selection = self.possible_agents[states["turn"][0]]
+        self._skip_agent_selection = None
+        self._inform()
+        if self.render_mode == "human":
+            self.render()
+
+    def _deal(
+        self, seed: int, hand: int, options: Mapping[str, Any]
+    ) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
+        """A new state, views and mask: the start that seed, hand and options describe."""
+        states: NDArray[Any] = np.zeros(1, engine.STATE)
+        views, mask = np.zeros_like(self._views), np.zeros_like(self._mask)
+        states["seed"], states["hand"] = seed, hand
+        engine.deal_tables(states, views[None], *self._args)
+        if any(options.get(name) is not None for name in ("deal", "dealer", "totals")):
+            self._deal_again(states, views, options)
+        engine.write_mask(states[0].legal, mask)
+        for number, card in enumerate(parse_cards(options.get("actions") or ())):
+            if engine.find_illegal(states, np.array([card])) >= 0:
+                reason = engine.illegal_reason(states[0], card)
+                raise ValueError(f"action {number} of options['actions'], {reason}")
+            engine.step_one(
+                states, views, *self._args, card, self._reward, self._whole_match,
+                self._step_rewards, mask,
+            )  # fmt: skip
+            if states[0].phase == engine.OVER or states[0].hand != hand:
+                raise ValueError(f"action {number} of options['actions'] ends the hand")
+        return states, views, mask
+
+    def _deal_again(
+        self, states: NDArray[Any], views: NDArray[np.int8], options: Mapping[str, Any]
+    ) -> None:
+        """Replace what the options name of a hand just dealt."""
+        if options.get("totals") is not None:
+            states["totals"][0, : self.rules.seats] = self._checked_totals(options["totals"])
+        dealer = int(states[0].dealer)
+        if options.get("dealer") is not None:
+            dealer = _as_int(options["dealer"])
+            if not 0 <= dealer < self.rules.seats:
+                raise ValueError(f"dealer={dealer}: seats are 0 … {self.rules.seats - 1}")
+        cards = options.get("deal")
+        if cards is None:
+            cards = [engine.cards_of(states[0].holding[k]) for k in range(self.rules.seats)]
+        deck = engine.deck_order(cards, dealer, self.rules)
+        engine.start_one(states, views, *self._args, deck, dealer)
+
+    def _checked_totals(self, totals: Iterable[Any]) -> list[int]:
+        points = [_as_int(total) for total in totals]
+        if len(points) != self.rules.seats:
+            raise ValueError(f"totals {points}: give one for each of {self.rules.seats} seats")
+        if self._whole_match and max(points) >= self.rules.match_points:
+            raise ValueError(f"totals {points}: the match is over at {self.rules.match_points}")
+        if not all(-(2**31) <= total < 2**31 for total in points):
+            raise ValueError(f"totals {points} don't fit 32 bits")
+        return points
+
+    def step(self, action: SupportsIndex | None) -> None:
+        """Pass or play a card for the agent to move; None for one that is done.
+
+        Raises:
+            ValueError: An illegal card: the message names seat, card and clause. Nothing has
+                changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        card = _as_int(action)
+        if not 0 <= card < NUM_CARDS or not self._mask[card]:
+            raise ValueError(engine.illegal_reason(self._states[0], card))
+        turn, over, hand_over, scored = engine.step_one(
+            self._states, self._views, *self._args, card, self._reward, self._whole_match,
+            self._step_rewards, self._mask,
+        )  # fmt: skip
+        self._cumulative_rewards[agent] = 0.0
+        if scored:
+            self.rewards = dict(zip(self.possible_agents, self._step_rewards.tolist(), strict=True))
+            self._accumulate_rewards()
+        else:
+            self.rewards = self._no_rewards.copy()
+        if over:
+            self.terminations = dict.fromkeys(self.possible_agents, True)
+        if hand_over or len(self.infos[agent]) != len(_INFO):
+            self._inform()  # also when a wrapper has written into those it was given
+        self.agent_selection = self.possible_agents[turn]
+        if self.render_mode == "human":
+            self.render()
+
+    def _inform(self) -> None:
+        states = self._states
+        self._hand = int(states["hand"][0])
+        totals = tuple(states["totals"][0, : self.rules.seats].tolist())
+        info = dict(zip(_INFO, (int(states["dealer"][0]), totals), strict=True))
+        self.infos = {agent: info.copy() for agent in self.possible_agents}
+
+    def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
+        """What an agent sees now; fresh arrays.
+
+        Returns:
+            ``"observation"`` (F,) int8, ``"action_mask"`` (52,) int8, all zeros unless the
+            agent is to move, and ``"history"`` (rows, 3) int8 where asked for.
+        """
+        seat = self._seats[agent]
+        to_move = agent == self.agent_selection and not (
+            self.terminations[agent] or self.truncations[agent]
+        )
+        observation = {
+            "observation": self._views[seat].copy(),
+            "action_mask": self._mask.copy() if to_move else np.zeros(NUM_CARDS, np.int8),
+        }
+        if self._with_history:
+            history = np.empty((history_rows(self.rules), 3), np.int8)
+            engine.write_history(self._states[0], self._args[0][0], seat, history)
+            observation["history"] = history
+        return observation
+
+    def state(self) -> NDArray[np.int8]:
+        """The whole truth: every seat's observation vector, seat 0 first; (seats · F,) int8."""
+        return self._views.reshape(-1).copy()
+
+    def render(self) -> str | None:
+        """The table as text, returned or printed as the render mode says."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode: 'human' or 'ansi'")
+            return None
+        text = table_text(self._states[0], self.rules)
+        if self.render_mode == "human":
+            print(text, end="\n\n")
+            return None
+        return text
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _as_int(value: Any) -> int:
+    try:
+        return value.__index__()  # type: ignore[no-any-return]
+    except (AttributeError, TypeError):
+        raise ValueError(f"{value!r} is not an integer") from None

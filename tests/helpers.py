@@ -1,0 +1,207 @@
+"""What several test files need: one table driven by card names, and random play."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import oracle
+from oracle import CARDS, ID
+
+from black_maria import engine
+from black_maria.bots import make_bot
+from black_maria.layout import layout_of
+from black_maria.rules import as_rules
+from black_maria.tables import Tables, history_rows
+
+PHASES = ("passing", "playing", "over")
+
+
+def names(ids: Iterable[int]) -> list[str]:
+    """Card ids as the tests write cards: ``"QS"``, ``"10H"``."""
+    return [CARDS[int(card)] for card in ids]
+
+
+def ids(text: str) -> list[int]:
+    return [ID[card] for card in text.split()]
+
+
+def plane_names(plane: int) -> set[str]:
+    """The cards of a one-pack plane."""
+    return {card for card in CARDS if int(plane) >> ID[card] & 1}
+
+
+def dealt(seed: int, table: int = 0, hand: int = 0) -> tuple[list[list[str]], int]:
+    """The engine's deal as card names, and its dealer."""
+    cards, dealer = engine.deal(seed, table, hand)
+    return [names(row) for row in cards], dealer
+
+
+class Hand:
+    """One hand at one table of the engine, started from a given deal."""
+
+    def __init__(
+        self,
+        deal: Sequence[str | Iterable[str]],
+        dealer: int = 0,
+        totals: Sequence[int] | None = None,
+        *,
+        reward: str = "trick",
+        match: bool = False,
+        rules: str = "three_player",
+    ) -> None:
+        """Deal: the cards of each seat, before passing."""
+        self.rules = as_rules(rules)
+        self.layout = layout_of(self.rules)
+        self._reward, self._match = engine.REWARDS.index(reward), match
+        self._args = engine.rules_record(self.rules), self.layout.record
+        self.states = np.zeros(1, engine.STATE)
+        self.views = np.zeros((self.rules.seats, self.layout.size), np.int8)
+        self._buffer = np.zeros(52, np.int8)
+        self.rewards = np.zeros(self.rules.seats, np.float32)
+        self.states["totals"][0, : self.rules.seats] = totals or 0
+        cards = [c if isinstance(c, str) else list(c) for c in deal]
+        deck = engine.deck_order(cards, dealer, self.rules)
+        engine.start_one(self.states, self.views, *self._args, deck, dealer)
+
+    @property
+    def state(self):
+        return self.states[0]
+
+    def act(self, card: str) -> bool:
+        """Pass or play a card for the seat to move; whether the episode is over."""
+        number = np.array([ID[card]])
+        if engine.find_illegal(self.states, number) >= 0:
+            raise ValueError(engine.illegal_reason(self.state, ID[card]))
+        engine.step_one(
+            self.states, self.views, *self._args, ID[card], self._reward, self._match,
+            self.rewards, self._buffer,
+        )  # fmt: skip
+        assert np.array_equal(self._buffer, self.mask)
+        return self.phase == "over"
+
+    def do(self, cards: str) -> "Hand":
+        """``act`` card after card."""
+        for card in cards.split():
+            self.act(card)
+        return self
+
+    @property
+    def turn(self) -> int:
+        return int(self.state.turn)
+
+    @property
+    def phase(self) -> str:
+        return PHASES[self.state.phase]
+
+    @property
+    def mask(self) -> np.ndarray:
+        return (int(self.state.legal) >> np.arange(52) & 1).astype(np.int8)
+
+    @property
+    def legal(self) -> set[str]:
+        return plane_names(self.state.legal)
+
+    @property
+    def penalties(self) -> list[int]:
+        return self.state.penalties[: self.rules.seats].tolist()
+
+    @property
+    def totals(self) -> list[int]:
+        return self.state.totals[: self.rules.seats].tolist()
+
+    def holding(self, seat: int) -> set[str]:
+        return plane_names(self.state.holding[seat, 0])
+
+    def captured(self, seat: int) -> set[str]:
+        return plane_names(self.state.captured[seat, 0])
+
+    def block(self, observer: int, name: str):
+        """A block of a seat's view: cards where it holds cards, else the numbers."""
+        block = self.layout.blocks[name]
+        values = self.views[observer, self.layout[name]].reshape(block.shape)
+        if block.shape[-1] != 52:
+            return values.tolist()
+        rows = [set(names(np.flatnonzero(row))) for row in values.reshape(-1, 52)]
+        return rows if values.ndim == 2 else rows[0]
+
+    def history(self, observer: int) -> np.ndarray:
+        rows = np.zeros((history_rows(self.rules), 3), np.int8)
+        engine.write_history(self.state, self._args[0][0], observer, rows)
+        return rows
+
+    def obs(self) -> dict[str, np.ndarray]:
+        """The acting seat's observation, as a batch of one."""
+        return {"observation": self.views[self.turn][None].copy(), "action_mask": self.mask[None]}
+
+
+def playing(holdings: Sequence[str], leader: int = 0, **options) -> Hand:
+    """A hand whose pass is done: these are the holdings with which ``leader`` leads.
+
+    Each seat was dealt them less three cards that its left neighbour then passed to it.
+    """
+    after = [oracle.hand_of(text) for text in holdings]
+    came = [sorted(cards, key=ID.get)[:3] for cards in after]
+    seats = len(after)
+    deal = [(after[s] - set(came[s])) | set(came[s - 1]) for s in range(seats)]
+    hand = Hand(deal, (leader - 1) % seats, **options)
+    for k in range(seats):
+        hand.do(" ".join(came[(leader + k - 1) % seats]))
+    assert hand.phase == "playing"
+    assert hand.turn == leader
+    assert [hand.holding(s) for s in range(seats)] == after
+    return hand
+
+
+def fill(*holdings: str, void: dict[int, str] | None = None) -> list[str]:
+    """Holdings completed to 17 cards each from the rest of the pack, the same way every time.
+
+    Args:
+        *holdings: Some cards of each seat.
+        void: Seat → suits that it must get nothing of.
+    """
+    full = [list(oracle.hand_of(text)) for text in holdings]
+    size = len(oracle.THREE_PLAYER.pack) // len(full)
+    rest = oracle.THREE_PLAYER.pack.difference(*full)
+    takers = {
+        card: [s for s in range(len(full)) if card[-1] not in (void or {}).get(s, "")]
+        for card in rest
+    }
+    for card in sorted(rest, key=lambda card: (len(takers[card]), ID[card])):
+        seat = min(takers[card], key=lambda s: len(full[s]))
+        full[seat].append(card)
+    assert [len(cards) for cards in full] == [size] * len(full), "cannot be filled up like this"
+    return [" ".join(cards) for cards in full]
+
+
+def random_legal(mask: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """One legal card a row, drawn outside the package: (B,) from (B, 52)."""
+    return np.where(mask != 0, generator.random(mask.shape), -1).argmax(axis=1)
+
+
+def play(tables: Tables, plies: int, bot: str = "random") -> np.ndarray:
+    """Let a bot play; the rewards of every ply, (plies, N, seats)."""
+    player = make_bot(bot, tables.rules)
+    rewards = np.zeros((plies, len(tables), tables.rules.seats), np.float32)
+    for ply in range(plies):
+        obs, _ = tables.observe()
+        rewards[ply] = tables.step(player.act(obs, tables.keys()))[0]
+    return rewards
+
+
+def digest(seats: int = 3, plies: int = 130) -> str:
+    """A hash of everything that a few tables hand out while bots play there."""
+    rules = as_rules("three_player")
+    if seats == 4:
+        rules = rules.replace(name="four", seats=4, removed=())
+    tables = Tables(2, rules, seed=2**64 - 1, episode="match", reward="relative", history=True)
+    bots = [make_bot(name, rules) for name in ("random", "duck")]
+    sha = hashlib.sha256()
+    for ply in range(plies):
+        obs, seat = tables.observe()
+        keys = tables.keys()
+        actions = bots[ply // 2 % 2].act(obs, keys)
+        for array in (*obs.values(), seat, keys, actions, tables.views(), tables.totals()):
+            sha.update(np.ascontiguousarray(array).tobytes())
+        for array in tables.step(actions):
+            sha.update(array.tobytes())
+    return sha.hexdigest()

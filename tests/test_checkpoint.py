@@ -1,0 +1,127 @@
+"""Checkpoints: what comes back, and what is refused in words."""
+
+import numpy as np
+import pytest
+import torch
+
+from black_maria import Rules, Tables, layout_of
+from black_maria_agents import CheckpointError, checkpoint, load_agent
+from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
+
+RULES = Rules.profile("three_player")
+
+
+def write(path, rules=RULES):
+    layout = layout_of(rules)
+    policy, critic = Policy(layout, 16), OracleCritic(layout, 16)
+    optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()])
+    checkpoint.save(
+        path,
+        policy=policy,
+        critic=critic,
+        optimizer=optimizer,
+        rules=rules,
+        config={"seed": 1},
+        decisions=77,
+    )
+    return policy
+
+
+def test_save__comes_back_as_the_same_agent(tmp_path):
+    policy = write(tmp_path / "agent.pt")
+    tables = Tables(50, seed=1)
+    obs, _ = tables.observe()
+    agent = load_agent(str(tmp_path / "agent.pt"))
+    expected = PolicyAgent(policy, RULES).act(obs, tables.keys())
+    assert (agent.act(obs, tables.keys()) == expected).all()
+    content = checkpoint.load(tmp_path / "agent.pt")
+    assert content["config"] == {"seed": 1}
+    assert content["decisions"] == 77
+    assert Rules(**content["rules"]) == RULES
+
+
+def test_save__leaves_nothing_else_behind(tmp_path):
+    write(tmp_path / "agent.pt")
+    write(tmp_path / "agent.pt")
+    assert [path.name for path in tmp_path.iterdir()] == ["agent.pt"]
+
+
+def test_save__a_full_disk_keeps_the_old_file(tmp_path, monkeypatch):
+    write(tmp_path / "agent.pt")
+    before = (tmp_path / "agent.pt").read_bytes()
+
+    def half(content, path):
+        path.write_bytes(b"half a file")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(torch, "save", half)
+    with pytest.raises(OSError, match="No space left"):
+        write(tmp_path / "agent.pt")
+    assert (tmp_path / "agent.pt").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["agent.pt"]
+
+
+def test_load__missing(tmp_path):
+    with pytest.raises(CheckpointError, match="there is no checkpoint"):
+        load_agent(str(tmp_path / "none.pt"))
+
+
+@pytest.mark.parametrize("kept", [0, 10, 1000, -1])
+def test_load__damaged(tmp_path, kept):
+    write(tmp_path / "agent.pt")
+    (tmp_path / "cut.pt").write_bytes((tmp_path / "agent.pt").read_bytes()[:kept])
+    with pytest.raises(CheckpointError, match=r"cut\.pt can't be read"):
+        load_agent(str(tmp_path / "cut.pt"))
+
+
+def test_load__not_a_checkpoint(tmp_path):
+    (tmp_path / "text.pt").write_text("hello")
+    with pytest.raises(CheckpointError, match="can't be read"):
+        load_agent(str(tmp_path / "text.pt"))
+    torch.save({"weights": torch.zeros(3)}, tmp_path / "foreign.pt")
+    with pytest.raises(CheckpointError, match="not a Black Maria checkpoint"):
+        load_agent(str(tmp_path / "foreign.pt"))
+
+
+def test_load__runs_no_code(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return (print, ("gotcha",))
+
+    torch.save({"format": checkpoint.FORMAT, "trap": Trap()}, tmp_path / "trap.pt")
+    with pytest.raises(CheckpointError, match="can't be read"):
+        load_agent(str(tmp_path / "trap.pt"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [("layout_version", "observation layout 99"), ("version", "format version 99")],
+)
+def test_load__of_another_version(tmp_path, entry, message):
+    write(tmp_path / "agent.pt")
+    content = checkpoint.load(tmp_path / "agent.pt")
+    torch.save(content | {entry: 99}, tmp_path / "agent.pt")
+    with pytest.raises(CheckpointError, match=message):
+        load_agent(str(tmp_path / "agent.pt"))
+
+
+def test_load__for_other_rules(tmp_path):
+    write(tmp_path / "agent.pt", RULES.replace(name="short", match_points=50))
+    with pytest.raises(CheckpointError, match="trained for 'short'; it doesn't fit 'three_player'"):
+        load_agent(str(tmp_path / "agent.pt"))
+
+
+def test_load_agent__unknown_names_are_refused():
+    with pytest.raises(ValueError, match="no agent 'dukc': give one of random, duck"):
+        load_agent("dukc")
+    with pytest.raises(ValueError, match="no profile 'whist'"):
+        load_agent("duck", "whist")
+
+
+def test_load_agent__bots_have_keys_of_their_own():
+    tables = Tables(50, seed=1)
+    obs, _ = tables.observe()
+    bot = load_agent("random")
+    keys = tables.keys()
+    assert (bot.act(obs, keys) == bot.act(obs, keys)).all()
+    assert (bot.act(obs, keys) != bot.act(obs, keys + np.uint64(1))).any()

@@ -1,0 +1,250 @@
+"""Self-play and the update: rollouts, advantages, ratios, forced moves, learning."""
+
+import numpy as np
+import pytest
+import torch
+
+from black_maria import Rules, layout_of
+from black_maria_agents.network import (
+    INFERENCE_BATCH,
+    OracleCritic,
+    Policy,
+    PolicyAgent,
+    draw,
+    hidden_size,
+)
+from black_maria_agents.ppo import PPO, PPOConfig, advantages, choose_precision
+from black_maria_agents.selfplay import SelfPlay
+
+RULES = Rules.profile("three_player")
+LAYOUT = layout_of(RULES)
+
+
+@pytest.fixture
+def ppo():
+    torch.manual_seed(0)
+    return PPO(Policy(LAYOUT, 32), OracleCritic(LAYOUT, 32), PPOConfig(minibatch=500))
+
+
+@pytest.fixture
+def rollout(ppo):
+    return SelfPlay(RULES, tables=16, hands=2, seed=3).collect(ppo.policy)
+
+
+def naive_advantages(rewards, seat, choice, done, values, lam):
+    """Walk forward from every choice of every seat, hand by hand, with plain lists."""
+    steps, tables, seats = rewards.shape
+    result = np.zeros((steps, tables))
+    for table in range(tables):
+        ends = np.flatnonzero(done[:, table])
+        for first, last in zip([0, *(ends[:-1] + 1)], ends, strict=True):
+            for player in range(seats):
+                mine = [
+                    t
+                    for t in range(first, last + 1)
+                    if seat[t, table] == player and choice[t, table]
+                ]
+                deltas = []
+                for k, t in enumerate(mine):
+                    until = mine[k + 1] if k + 1 < len(mine) else last + 1
+                    gained = sum(rewards[u, table, player] for u in range(t, until))
+                    after = values[mine[k + 1], table] if k + 1 < len(mine) else 0.0
+                    deltas.append(gained + after - values[t, table])
+                for k, t in enumerate(mine):
+                    result[t, table] = sum(lam**j * d for j, d in enumerate(deltas[k:]))
+    return result
+
+
+def test_advantages__equal_a_naive_loop(rollout):
+    values = np.random.default_rng(0).normal(size=rollout.seat.shape).astype(np.float32)
+    for lam in (0.0, 0.9, 1.0):
+        found = np.empty_like(values)
+        arguments = (rollout.rewards, rollout.seat, rollout.choice.numpy(), rollout.done, values)
+        advantages(*arguments, np.float32(lam), found)
+        assert found == pytest.approx(naive_advantages(*arguments, lam), abs=1e-3)
+
+
+def test_advantages__with_lambda_one_a_choice_earns_all_that_falls_until_the_hands_end(rollout):
+    values = np.zeros(rollout.seat.shape, np.float32)
+    found = np.empty_like(values)
+    choice = rollout.choice.numpy()
+    advantages(rollout.rewards, rollout.seat, choice, rollout.done, values, np.float32(1), found)
+    first = np.arange(16)
+    movers = rollout.seat[0]
+    hand = slice(0, RULES.plies)
+    assert found[0] == pytest.approx(rollout.rewards[hand].sum(axis=0)[first, movers])
+
+
+def test_rollout__whole_hands_that_cost_43_each(rollout):
+    assert rollout.done.sum() == 2 * 16
+    assert rollout.done[RULES.plies - 1].all()
+    assert rollout.done[-1].all()
+    assert rollout.rewards.sum() == -43 * 2 * 16
+
+
+def test_rollout__hidden_cards_are_the_others_holdings_and_passes(rollout):
+    held = rollout.observation[..., LAYOUT["holding"]].sum(-1)
+    passed = rollout.observation[..., LAYOUT["passed"]].sum(-1)
+    others = rollout.hidden.unflatten(-1, (2, 2, 52)).sum(-1)
+    start = slice(0, 1)
+    assert (held[start] == 17).all()
+    assert (others[start] == torch.tensor([[17, 0], [17, 0]])).all()
+    last_pass = 8  # the last seat's third pick: both others have committed
+    assert (passed[last_pass] == 2).all()
+    assert (others[last_pass] == torch.tensor([[14, 3], [14, 3]])).all()
+    # own and hidden cards are the cards not played yet
+    hand_cards = held + others[..., 0].sum(-1)
+    played = rollout.observation[..., LAYOUT["played"]].sum(-1)
+    assert (hand_cards[9:60] + played[9:60] == 51).all()
+
+
+def test_rollout__actions_are_legal_and_their_log_probs_the_policys(rollout, ppo):
+    chosen = rollout.mask.gather(-1, rollout.action[..., None])
+    assert (chosen == 1).all()
+    log_probs = ppo.policy(rollout.observation, rollout.mask)
+    again = log_probs.gather(-1, rollout.action[..., None]).squeeze(-1)
+    assert torch.allclose(again, rollout.log_prob, atol=1e-5)
+
+
+def test_rollout__is_a_function_of_the_seed_and_the_policy(ppo):
+    first = SelfPlay(RULES, tables=8, hands=1, seed=5).collect(ppo.policy)
+    wide = SelfPlay(RULES, tables=16, hands=1, seed=5).collect(ppo.policy)
+    other = SelfPlay(RULES, tables=8, hands=1, seed=6).collect(ppo.policy)
+    assert torch.equal(first.action, wide.action[:, :8]), "depends on the number of tables"
+    assert not torch.equal(first.action, other.action)
+
+
+def test_losses__ratio_is_one_before_any_step(ppo, rollout):
+    _, figures = ppo.losses(ppo.batch(rollout), 0.01)
+    assert figures["ratio_error"] < 1e-5
+    assert figures["clipfrac"] == 0
+    assert abs(figures["approx_kl"]) < 1e-6
+
+
+def test_losses__forced_moves_give_no_gradient(ppo, rollout):
+    batch = ppo.batch(rollout)
+    assert len(batch.action) == rollout.choice.sum() < rollout.action.numel()
+    assert (batch.mask.sum(-1) > 1).all()
+    # and would give the policy none if they were there: a single legal card is certain
+    forced = ~rollout.choice.view(-1)
+    rows = batch.rows(torch.zeros(int(forced.sum()), dtype=torch.int64))
+    rows = type(batch)(
+        **vars(rows)
+        | {
+            "observation": rollout.observation.flatten(0, 1)[forced],
+            "mask": rollout.mask.flatten(0, 1)[forced],
+            "action": rollout.action.view(-1)[forced],
+            "log_prob": rollout.log_prob.view(-1)[forced],
+        }
+    )
+    loss, _ = ppo.losses(rows, 0.01)
+    loss.backward()
+    assert all((p.grad == 0).all() for p in ppo.policy.parameters())
+
+
+def test_losses__a_better_card_becomes_likelier(ppo, rollout):
+    batch = ppo.batch(rollout)
+    before = ppo.policy(batch.observation, batch.mask)
+    before = before.gather(-1, batch.action[:, None]).squeeze(-1).detach()
+    ppo.update(rollout, 0.0)
+    after = ppo.policy(batch.observation, batch.mask)
+    change = after.gather(-1, batch.action[:, None]).squeeze(-1).detach() - before
+    assert change[batch.advantage > 1].mean() > 0 > change[batch.advantage < -1].mean()
+
+
+def test_update__the_critic_learns_what_is_to_come(ppo):
+    games = SelfPlay(RULES, tables=64, hands=1, seed=1)
+    losses = [ppo.update(games.collect(ppo.policy), 0.0)["value_loss"] for _ in range(12)]
+    assert losses[-1] < 0.7 * losses[0]
+
+
+def test_update__same_seeds_same_weights():
+    def train():
+        torch.manual_seed(1)
+        ppo = PPO(Policy(LAYOUT, 16), OracleCritic(LAYOUT, 16), PPOConfig(minibatch=300), seed=2)
+        games = SelfPlay(RULES, tables=8, hands=1, seed=4)
+        for k in range(3):
+            ppo.update(games.collect(ppo.policy), k / 3)
+        return torch.cat([p.detach().view(-1) for p in ppo.policy.parameters()])
+
+    assert torch.equal(train(), train())
+
+
+def test_policy__gives_illegal_cards_no_probability(rollout, ppo):
+    probabilities = ppo.policy(rollout.observation, rollout.mask).exp()
+    assert (probabilities[rollout.mask == 0] == 0).all()
+    assert torch.allclose(probabilities.sum(-1), torch.ones(()), atol=1e-5)
+
+
+def test_policy__trained_on_hands_ignores_the_match(ppo):
+    games = SelfPlay(RULES, tables=16, hands=1, seed=3)
+    for _ in range(2):
+        rollout = games.collect(ppo.policy)
+        ppo.update(rollout, 0.0)
+    late = rollout.observation.clone()
+    late[..., LAYOUT["totals"]] = 99
+    same = ppo.policy(rollout.observation, rollout.mask)
+    assert torch.equal(ppo.policy(late, rollout.mask), same)
+
+
+def test_draw__follows_the_probabilities_and_the_keys():
+    log_probs = torch.full((1, 52), -torch.inf)
+    log_probs[0, [3, 7, 50]] = torch.tensor([0.2, 0.5, 0.3]).log()
+    keys = np.random.default_rng(0).integers(0, 2**64, 20_000, np.uint64)
+    cards = draw(log_probs.expand(len(keys), -1), keys).numpy()
+    counts = np.bincount(cards, minlength=52) / len(keys)
+    assert counts[[3, 7, 50]] == pytest.approx([0.2, 0.5, 0.3], abs=0.015)
+    assert counts[[3, 7, 50]].sum() == 1
+    backwards = draw(log_probs.expand(len(keys), -1), keys[::-1].copy()).numpy()
+    assert (backwards[::-1] == cards).all()
+
+
+def test_draw__the_largest_key_still_draws_a_legal_card():
+    log_probs = torch.full((1, 52), -torch.inf)
+    log_probs[0, [0, 20]] = torch.tensor([0.9, 0.1]).log()
+    keys = np.array([2**64 - 1], np.uint64)
+    assert draw(log_probs, keys).item() == 20
+    assert draw(log_probs, np.zeros(1, np.uint64)).item() == 0
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+def test_policy_agent__a_row_does_not_depend_on_its_neighbours(rollout, ppo, greedy):
+    agent = PolicyAgent(ppo.policy, RULES, greedy=greedy)
+    count = INFERENCE_BATCH + 100
+    obs = {
+        "observation": rollout.observation.flatten(0, 1)[:count].numpy(),
+        "action_mask": rollout.mask.flatten(0, 1)[:count].numpy(),
+    }
+    keys = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
+    together = agent.act(obs, keys)
+    for rows in (slice(0, 1), slice(5, 80), slice(count - 3, count)):
+        part = {name: array[rows] for name, array in obs.items()}
+        assert (agent.act(part, keys[rows]) == together[rows]).all()
+    assert obs["action_mask"][np.arange(count), together].all()
+
+
+def test_policy_agent__refuses_what_does_not_fit(ppo):
+    agent = PolicyAgent(ppo.policy, RULES)
+    obs = {
+        "observation": np.zeros((2, LAYOUT.size), np.int8),
+        "action_mask": np.ones((2, 52), np.int8),
+    }
+    with pytest.raises(ValueError, match=r"keys must be uint64 \(2,\)"):
+        agent.act(obs, np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="observation must be int8"):
+        agent.act(obs | {"observation": np.zeros((2, 5), np.int8)}, np.zeros(2, np.uint64))
+
+
+def test_critic__sees_the_hidden_cards():
+    assert hidden_size(LAYOUT) == 2 * 104
+    critic = OracleCritic(LAYOUT, 16)
+    observation = torch.zeros(1, LAYOUT.size, dtype=torch.int8)
+    hidden = torch.zeros(1, hidden_size(LAYOUT), dtype=torch.int8)
+    assert critic(observation, hidden) != critic(observation, hidden + 1)
+
+
+def test_precision__is_what_was_asked_for_or_measured():
+    assert choose_precision("float32", 64) == "float32"
+    assert choose_precision("auto", 64) in ("float32", "bfloat16")
+    with pytest.raises(ValueError, match="precision='float8'"):
+        choose_precision("float8", 64)
