@@ -1,8 +1,8 @@
 """Measure agents against each other: average penalty a hand, or win shares of matches.
 
-    python evaluate.py heuristic duck
-    python evaluate.py runs/first/agent.pt duck heuristic --deals 10000 --out results.json
-    python evaluate.py heuristic duck --matches 500
+python evaluate.py heuristic duck
+python evaluate.py runs/first/agent.pt duck heuristic --deals 10000 --out results.json
+python evaluate.py heuristic duck --matches 500
 """
 
 import dataclasses

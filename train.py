@@ -175,7 +175,7 @@ def write_config(path: Path, settings: dict[str, Any]) -> None:
 @contextmanager
 def log_to(folder: Path) -> Iterator[Any]:
     """A function (decisions, figures) that writes metrics.csv and TensorBoard events."""
-    board = SummaryWriter(str(folder))  # type: ignore[no-untyped-call]
+    board = SummaryWriter(str(folder))
     with (folder / "metrics.csv").open("w", newline="") as file:
         writer = csv.writer(file)
 
@@ -185,10 +185,10 @@ def log_to(folder: Path) -> Iterator[Any]:
             writer.writerow([decisions, *figures.values()])
             file.flush()
             for name, value in figures.items():
-                board.add_scalar(name, value, decisions)  # type: ignore[no-untyped-call]
+                board.add_scalar(name, value, decisions)
 
         yield log
-    board.close()  # type: ignore[no-untyped-call]
+    board.close()
 
 
 def progress_bar(console: Console) -> Progress:

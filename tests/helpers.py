@@ -4,14 +4,14 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import oracle
-from oracle import CARDS, ID
 
+import oracle
 from black_maria import engine
 from black_maria.bots import make_bot
 from black_maria.layout import layout_of
 from black_maria.rules import as_rules
 from black_maria.tables import Tables, history_rows
+from oracle import CARDS, ID
 
 PHASES = ("passing", "playing", "over")
 
@@ -60,7 +60,7 @@ class Hand:
         self.rewards = np.zeros(self.rules.seats, np.float32)
         self.states["totals"][0, : self.rules.seats] = totals or 0
         cards = [c if isinstance(c, str) else list(c) for c in deal]
-        deck = engine.deck_order(cards, dealer, self.rules)
+        deck = engine.deck_order(cards, self.rules)
         engine.start_one(self.states, self.views, *self._args, deck, dealer)
 
     @property

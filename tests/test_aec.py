@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_match__dealer_moves_left_totals_carry_and_100_ends_it():
     received = play(env, choose)
     totals = tuple(env.unwrapped._states["totals"][0, :3].tolist())
     assert len(seen) >= 3
-    for before, after in zip(seen, seen[1:], strict=False):
+    for before, after in pairwise(seen):
         assert after["dealer"] == (before["dealer"] + 1) % 3
         assert sum(after["totals"]) == sum(before["totals"]) + 43
         assert max(before["totals"]) < 100
@@ -195,7 +196,7 @@ def test_reset__exact_totals_are_in_the_info_and_clipped_in_the_observation():
         ({"totals": [1, 2]}, "one for each of 3 seats"),
         ({"totals": [0, 100, 0]}, "the match is over at 100"),
         ({"totals": [0, 1.5, 0]}, "not an integer"),
-        ({"deal": SUITED, "dealer": 2, "actions": "3C 4C AS"}, "action 2 .*may not pass A♠"),
+        ({"deal": SUITED, "dealer": 2, "actions": "3C 4C AS"}, r"action 2 .*may not pass A♠"),
         ({"actions": [99]}, "99 is not a card"),
     ],
 )
@@ -225,7 +226,7 @@ def test_reset__actions_that_end_the_hand_are_refused():
     env.reset(seed=0)
     actions = []
     play(env, lambda agent, legal: actions.append(int(legal[0])) or legal[0])
-    with pytest.raises(ValueError, match="action 59 .*ends the hand"):
+    with pytest.raises(ValueError, match=r"action 59 .*ends the hand"):
         env.reset(seed=0, options={"actions": actions})
     env.reset(seed=0, options={"actions": actions[:-1]})
     assert sum(play(env).values()) == -env.unwrapped._states["penalties"][0, :3].sum() + sum(

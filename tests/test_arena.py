@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from helpers import play
 
 from black_maria.bots import make_bot
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents import arena
 from black_maria_agents.arena import TEST_SEEDS, Estimate, both_ways, measure
+from helpers import play
 
 RANDOM, DUCK = make_bot("random"), make_bot("duck")
 RULES = Rules()

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers import Hand, dealt, fill, play, playing
-from oracle import CARDS, ID, THREE_PLAYER, Game, rank, suit
 
 from black_maria.bots import BOTS, make_bot
 from black_maria.rules import Rules, penalty_points
 from black_maria.tables import Tables
+from helpers import Hand, dealt, fill, play, playing
+from oracle import CARDS, ID, THREE_PLAYER, Game, rank, suit
 
 KEY = np.zeros(1, np.uint64)
 
@@ -73,10 +73,19 @@ def test_act__wrong_shapes_and_types_refused(name, change, words):
 
 
 @pytest.mark.parametrize("name", ["random", "duck"])
+@pytest.mark.parametrize("value", [-1, 2, 3])
+def test_act__a_mask_of_other_numbers_refused(name, value):
+    obs = many(Hand(fill("", "", "")).obs(), 3)
+    obs["action_mask"][2, 7] = value
+    with pytest.raises(ValueError, match="row 2 of action_mask isn't 0 and 1"):
+        make_bot(name).act(obs, np.zeros(3, np.uint64))
+
+
+@pytest.mark.parametrize("name", ["random", "duck"])
 def test_act__a_row_without_a_legal_card_refused(name):
     obs = many(Hand(fill("", "", "")).obs(), 3)
     obs["action_mask"][1] = 0
-    with pytest.raises(ValueError, match="row 1 has no legal card"):
+    with pytest.raises(ValueError, match="row 1 of action_mask has no legal card"):
         make_bot(name).act(obs, keys(3))
 
 

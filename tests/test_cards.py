@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import CARDS
 
 from black_maria import cards
 from black_maria.cards import card_name, card_names, parse_card, parse_cards
+from oracle import CARDS
 
 SYMBOLS = {"C": "♣", "D": "♦", "H": "♥", "S": "♠"}
 RANK_TEXTS = [*"23456789TJQKA", "10"]

@@ -4,12 +4,12 @@ import re
 from math import prod
 
 import numpy as np
-import oracle
 import pytest
-from helpers import Hand, ids, playing
 
+import oracle
 from black_maria.layout import Layout, describe, layout_of, seat_names
 from black_maria.rules import Rules
+from helpers import Hand, ids, playing
 
 LAYOUT = layout_of()
 A = "AC QC 10C 8C 6C AD QD 10D 8D 6D AH QH 10H 8H AS QS 10S"
@@ -67,8 +67,10 @@ def test_describe__wrong_length_refused(shape):
 
 
 def test_describe__a_batch_refused():
-    with pytest.raises(ValueError, match=r"one vector \(656,\), not \(2, 656\)"):
+    with pytest.raises(ValueError, match=r"one integer vector \(656,\), not int8 \(2, 656\)"):
         describe(np.zeros((2, 656), np.int8))
+    with pytest.raises(ValueError, match="not float32"):
+        describe(np.zeros(656, np.float32))
 
 
 def test_describe__unknown_profile_refused():

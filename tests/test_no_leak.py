@@ -12,10 +12,10 @@ which order any of them picked.
 
 import numpy as np
 import pytest
-from helpers import Hand, dealt
-from oracle import ID, THREE_PLAYER, Game, suit
 
 from black_maria.tables import Tables
+from helpers import Hand, dealt
+from oracle import ID, THREE_PLAYER, Game, suit
 
 PASSES = 9
 

@@ -3,10 +3,10 @@
 from dataclasses import FrozenInstanceError
 
 import pytest
-from oracle import CARDS, THREE_PLAYER
 
 from black_maria.cards import card_name, parse_card
 from black_maria.rules import PROFILES, Rules, as_rules, penalty_points
+from oracle import CARDS, THREE_PLAYER
 
 
 def test_default__is_three_player():

@@ -3,16 +3,16 @@
 import threading
 
 import numpy as np
-import oracle
 import pytest
-from helpers import names, play, random_legal
-from oracle import CARDS
 
+import oracle
 from black_maria import engine
 from black_maria.bots import make_bot
 from black_maria.engine import deal
 from black_maria.rules import Rules
 from black_maria.tables import EPISODES, Tables, history_rows
+from helpers import names, play, random_legal
+from oracle import CARDS
 
 NEXT_PLY = 60
 
@@ -247,7 +247,7 @@ def test_step__every_illegal_card_refused_with_table_seat_card_and_clause(ply):
         verb = "pass" if ply < 9 else "play"
         why = "it must follow suit" if holding[card] else "it holds"
         name = engine.card_name(int(card))
-        words = f"table {numbers[row]}, seat {seats[row]} may not {verb} {name}: {why}"
+        words = f"row {row}, table {numbers[row]}, seat {seats[row]} may not {verb} {name}: {why}"
         with pytest.raises(ValueError, match=f"^{words}"):
             tables.step(cards)
     assert snapshot(tables) == before

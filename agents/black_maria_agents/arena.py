@@ -41,10 +41,11 @@ class Estimate:
     @classmethod
     def of(cls, values: NDArray[np.float64]) -> "Estimate":
         """The estimate from independent values, (D,); the width is NaN for fewer than two."""
+        apart = values - values[0]  # equal values have exactly that mean, and width 0
+        mean = float(values[0] + apart.mean())
         if len(values) < 2:
-            return cls(float(values.mean()), float("nan"))
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        return cls(float(values.mean()), float(1.96 * error))
+            return cls(mean, float("nan"))
+        return cls(mean, float(1.96 * apart.std(ddof=1) / np.sqrt(len(values))))
 
     def text(self, places: int = 2) -> str:
         """``"14.33 ± 0.05"``."""

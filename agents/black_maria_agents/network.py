@@ -57,7 +57,7 @@ class Policy(nn.Module):
             observation: (B, F) int8.
             mask: (B, 52) int8, 1 where the card may be chosen.
         """
-        logits = self.net(observation.to(self.net[0].weight.dtype)).float()
+        logits: Tensor = self.net(observation.float()).float()
         return logits.masked_fill(mask == 0, -torch.inf).log_softmax(-1)
 
 
@@ -80,7 +80,8 @@ class OracleCritic(nn.Module):
             hidden: (B, ``hidden_size``) int8, from ``selfplay.hidden_cards``.
         """
         inputs = torch.cat([observation, hidden], dim=-1)
-        return cast(Tensor, self.net(inputs.to(self.net[0].weight.dtype)).float().squeeze(-1))
+        values: Tensor = self.net(inputs.float()).float()
+        return values.squeeze(-1)
 
 
 def hidden_size(layout: Layout) -> int:

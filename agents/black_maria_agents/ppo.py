@@ -1,4 +1,6 @@
-"""Proximal policy optimisation for a game of several seats (Schulman et al. 2017, arXiv 1707.06347).
+"""Proximal policy optimisation for a game of several seats.
+
+Schulman et al. 2017, arXiv 1707.06347.
 
 One policy plays all seats. A seat's trajectory is its own *choices*, decisions with more than
 one legal card; between two of them everybody's cards fall, and all penalty points that come to
@@ -70,7 +72,15 @@ def choose_precision(name: str, width: int) -> str:
 
 
 @kernel
-def advantages(rewards, seat, choice, done, values, lam, advantage):
+def advantages(
+    rewards: NDArray[np.float32],
+    seat: NDArray[np.int64],
+    choice: NDArray[np.bool_],
+    done: NDArray[np.bool_],
+    values: NDArray[np.float32],
+    lam: np.float32,
+    advantage: NDArray[np.float32],
+) -> None:
     """Generalised advantage estimates over each seat's own choices, γ = 1, in place.
 
     Schulman et al. 2016, arXiv 1506.02438. Every table's last step must end a hand.
@@ -169,7 +179,7 @@ class PPO:
         """The critic's estimates, (T, N) float32, in the learner's reward units; 0 where forced."""
         values = torch.zeros(rollout.log_prob.shape)
         flat = values.view(-1)
-        for rows in rollout.choice.view(-1).nonzero().squeeze(-1).split(self.config.minibatch):
+        for rows in rollout.choice.view(-1).nonzero().squeeze(-1).split(self.config.minibatch):  # type: ignore[no-untyped-call]
             with self.precision():
                 flat[rows] = self.critic(
                     rollout.observation.flatten(0, 1)[rows], rollout.hidden.flatten(0, 1)[rows]
@@ -251,7 +261,7 @@ class PPO:
         log = []
         for _ in range(config.epochs):
             order = torch.randperm(len(batch.action), generator=self._generator)
-            for index in order.split(config.minibatch):
+            for index in order.split(config.minibatch):  # type: ignore[no-untyped-call]
                 loss, figures = self.losses(batch.rows(index), entropy_weight)
                 self.optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]

@@ -19,7 +19,9 @@ from black_maria_agents.network import Policy, draw, hidden_size
 
 
 @kernel
-def hidden_cards(views, seat, start, hidden):
+def hidden_cards(
+    views: NDArray[np.int8], seat: NDArray[np.int64], start: int, hidden: NDArray[np.int8]
+) -> None:
     """Write what the acting seats can't see: the others' cards, clockwise.
 
     Args:

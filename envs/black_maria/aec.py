@@ -1,4 +1,5 @@
-"""
+"""Black Maria for PettingZoo.
+
 # Black Maria
 
 | Creation           | `black_maria_v0.env()`                       |
@@ -99,7 +100,8 @@ in the hand's penalties, but earns no reward. A value that can't be is refused w
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, SupportsIndex
+from math import prod
+from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -156,7 +158,7 @@ class raw_env(AECEnv[str, Any, Any]):
         ValueError: An unknown name; the message lists those that exist.
     """
 
-    metadata = {
+    metadata: ClassVar[dict[str, Any]] = {
         "render_modes": ["human", "ansi"],
         "name": "black_maria_v0",
         "is_parallelizable": False,
@@ -185,9 +187,9 @@ class raw_env(AECEnv[str, Any, Any]):
         self.possible_agents = [agent_name(seat) for seat in range(self.rules.seats)]
         self.agents: list[str] = []
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        number = np.zeros(self.layout.size, np.bool_)
-        for name, block in self.layout.blocks.items():
-            number[self.layout[name]] = block.number
+        number = np.concatenate(
+            [np.full(prod(block.shape), block.number) for block in self.layout.blocks.values()]
+        )
         low, high = np.where(number, -128, 0), np.where(number, 127, 1)
         self.observation_spaces = {
             agent: self._observation_space(low, high) for agent in self.possible_agents
@@ -289,7 +291,7 @@ class raw_env(AECEnv[str, Any, Any]):
         cards = options.get("deal")
         if cards is None:
             cards = [engine.cards_of(states[0].holding[k]) for k in range(self.rules.seats)]
-        deck = engine.deck_order(cards, dealer, self.rules)
+        deck = engine.deck_order(cards, self.rules)
         engine.start_one(states, views, *self._args, deck, dealer)
 
     def _checked_totals(self, totals: Iterable[Any]) -> list[int]:

@@ -77,29 +77,32 @@ def check_batch(
     Raises:
         ValueError: Wrong shapes or dtypes, or a row without a legal card; says what fits.
     """
+    observation, mask = np.asarray(obs["observation"]), np.asarray(obs["action_mask"])
+    keys = np.atleast_1d(keys)
     batch = len(keys)
     for name, array, shape, dtype in (
-        ("observation", obs["observation"], (batch, layout.size), np.int8),
-        ("action_mask", obs["action_mask"], (batch, NUM_CARDS), np.int8),
+        ("observation", observation, (batch, layout.size), np.int8),
+        ("action_mask", mask, (batch, NUM_CARDS), np.int8),
         ("keys", keys, (batch,), np.uint64),
     ):
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(
                 f"{name} must be {np.dtype(dtype)} {shape}, not {array.dtype} {array.shape}"
             )
-    if (row := first_empty(obs["action_mask"])) >= 0:
-        raise ValueError(f"row {row} has no legal card: it is not that seat's turn")
-    return obs["observation"], obs["action_mask"]
+    if (row := first_bad_mask(mask)) >= 0:
+        what = "isn't 0 and 1" if mask[row].any() else "has no legal card: not that seat's turn"
+        raise ValueError(f"row {row} of action_mask {what}")
+    return observation, mask
 
 
 @kernel
-def first_empty(mask):
-    """The first row without a legal card, or −1."""
+def first_bad_mask(mask):
+    """The first row that isn't made of 0 and at least one 1, or −1."""
     for i in range(len(mask)):
-        legal = 0
+        values = 0
         for card in range(NUM_CARDS):
-            legal |= mask[i, card]
-        if not legal:
+            values |= mask[i, card]
+        if values != 1:
             return i
     return -1
 

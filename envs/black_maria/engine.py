@@ -89,16 +89,19 @@ _U64 = np.uint64
 _DEAL, _CHOICE = _U64(0x6D61726961), _U64(0x626C61636B)  # separate streams of one seed
 
 
+_PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+
+
 def kernel(function: Any) -> Any:
     """Compile with numba; in plain Python, let integers wrap around as they do in machine code."""
-    if numba.config.DISABLE_JIT:
+    if _PLAIN_PYTHON:
         return np.errstate(over="ignore")(function)
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
 
 
 def inlined(function: Any) -> Any:
     """A kernel whose body is pasted into its callers: a call with arrays costs some 10 ns."""
-    if numba.config.DISABLE_JIT:
+    if _PLAIN_PYTHON:
         return np.errstate(over="ignore")(function)
     return numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")(function)
 
@@ -172,7 +175,11 @@ def add_counts(planes, counts):
 
 @kernel
 def begin(state, rules, deck, dealer):
-    """Deal ``deck`` out, one card at a time from the dealer's left, and start the hand."""
+    """Deal ``deck`` out, one card at a time from seat 0, and start the hand.
+
+    A shuffled pack may be dealt from any seat: who deals moves no card, so the cards of
+    (seed, table, hand) don't depend on what was played before.
+    """
     state.holding[:] = 0
     state.given[:] = 0
     state.captured[:] = 0
@@ -182,10 +189,8 @@ def begin(state, rules, deck, dealer):
     state.in_trick = 0
     state.led = -1
     state.dealer = dealer
-    seat = dealer
     for k in range(rules.deck_size):
-        seat = (seat + 1) % rules.seats
-        put(state.holding[seat], deck[k])
+        put(state.holding[k % rules.seats], deck[k])
     state.phase = PASSING if rules.pass_count else PLAYING
     state.turn = (dealer + 1) % rules.seats
     state.legal = legal(state)
@@ -230,7 +235,7 @@ def pass_card(state, rules, card):
             planes = state.given[giver]
             receiver = (giver + rules.pass_to) % rules.seats
             for k in range(NUM_CARDS):
-                for copy in range((planes[0] >> k & 1) + (planes[1] >> k & 1)):
+                for _ in range((planes[0] >> k & 1) + (planes[1] >> k & 1)):
                     put(state.holding[receiver], k)
         state.phase = PLAYING
 
@@ -261,7 +266,7 @@ def play_card(state, rules, card):
 @inlined
 def take_trick(state, rules):
     """Give the full trick to the highest card of the suit led; its taker leads next."""
-    taker = state.best_seat
+    taker = np.int64(state.best_seat)
     for k in range(state.num_played - state.in_trick, state.num_played):
         put(state.captured[taker], state.cards[k])
         state.penalties[taker] += rules.penalties[state.cards[k]]
@@ -278,10 +283,7 @@ def take_trick(state, rules):
 @inlined
 def match_over(state, rules):
     """Whether the hand just finished was the match's last."""
-    for seat in range(rules.seats):
-        if state.totals[seat] >= rules.match_points:
-            return True
-    return False
+    return max(state.totals[: rules.seats]) >= rules.match_points
 
 
 @kernel
@@ -399,7 +401,7 @@ def write_history(state, rules, observer, history):
 def write_cards(planes, kind, by_seat, history, row):
     """Append a set's cards, sorted, to a history; return the next row."""
     for card in range(NUM_CARDS):
-        for copy in range((planes[0] >> card & 1) + (planes[1] >> card & 1)):
+        for _ in range((planes[0] >> card & 1) + (planes[1] >> card & 1)):
             history[row, 0] = kind
             history[row, 1] = by_seat
             history[row, 2] = card
@@ -431,7 +433,7 @@ def advance(state, views, rules, at, card, reward, whole_match, rewards):
     a match goes on; the caller deals.
     """
     seats = rules.seats
-    seat = state.turn
+    seat = np.int64(state.turn)  # int8 would overflow in plain Python
     for k in range(seats):
         rewards[k] = state.penalties[k]
     if state.phase == PASSING:
@@ -590,6 +592,12 @@ def check_seed(seed: SupportsIndex) -> int:
     return number
 
 
+def _check_number(number: SupportsIndex) -> np.int64:
+    if not hasattr(number, "__index__") or not 0 <= number.__index__() < 2**63:
+        raise ValueError(f"tables and hands are numbered from 0, not {number!r}")
+    return np.int64(number.__index__())
+
+
 class Deal(NamedTuple):
     """A hand as dealt, before passing."""
 
@@ -611,26 +619,24 @@ def deal(
         rules: A profile's name or rules.
 
     Raises:
-        ValueError: An impossible seed or an unknown profile.
+        ValueError: An impossible seed or number, or an unknown profile.
     """
     rules = as_rules(rules)
     state = np.zeros(1, STATE)[0]
     deck = np.zeros(MAX_DECK, np.int8)
     record = rules_record(rules)[0]
-    dealer = shuffle(np.uint64(check_seed(seed)), np.int64(table), np.int64(hand), record, deck)
+    key = np.uint64(check_seed(seed)), *(_check_number(number) for number in (table, hand))
+    dealer = shuffle(*key, record, deck)
     begin(state, record, deck, dealer)
     cards = [cards_of(state.holding[seat]) for seat in range(rules.seats)]
     return Deal(np.array(cards, np.int8), int(dealer))
 
 
-def deck_order(
-    deal: Sequence[str | Sequence[str | int]], dealer: int, rules: Rules
-) -> NDArray[np.int8]:
+def deck_order(deal: Sequence[str | Sequence[str | int]], rules: Rules) -> NDArray[np.int8]:
     """The deck that deals ``deal`` out: what ``begin`` takes.
 
     Args:
         deal: The cards of each seat, by name or id.
-        dealer: Whose left neighbour is dealt the first card.
         rules: The rules that the deal must fit.
 
     Raises:
@@ -661,7 +667,7 @@ def deck_order(
             )
     deck = np.zeros(MAX_DECK, np.int8)
     for k in range(len(rules.deck)):
-        deck[k] = holdings[(dealer + 1 + k) % rules.seats][k // rules.seats]
+        deck[k] = holdings[k % rules.seats][k // rules.seats]
     return deck
 
 

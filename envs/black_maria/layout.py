@@ -134,8 +134,11 @@ class Layout:
             ValueError: The vector hasn't this layout's length.
         """
         vector = self._checked(vector)
-        if vector.ndim != 1:
-            raise ValueError(f"describe takes one vector ({self.size},), not {vector.shape}")
+        if vector.ndim != 1 or not np.issubdtype(vector.dtype, np.integer):
+            raise ValueError(
+                f"describe takes one integer vector ({self.size},), "
+                f"not {vector.dtype} {vector.shape}"
+            )
         return "\n".join(
             f"{name:<14}{block.words(vector[self[name]])}" for name, block in self.blocks.items()
         )

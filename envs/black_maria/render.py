@@ -10,7 +10,7 @@ _PHASES: Final = {PASSING: "passing", OVER: "hand over"}
 
 
 def agent_name(seat: int) -> str:
-    """A seat's PettingZoo id: ``player_0`` …"""
+    """A seat's PettingZoo id, ``player_0`` and so on."""
     return f"player_{seat}"
 
 
@@ -28,8 +28,9 @@ def table_text(state: Any, rules: Rules) -> str:
     for seat in range(rules.seats):
         mover = phase != OVER and seat == state.turn
         captured = [card for card in cards_of(state.captured[seat]) if rules.penalties[card]]
+        dealer = "(D)" if seat == state.dealer else ""
         lines.append(
-            f"{'>' if mover else ' '} {agent_name(seat):<9}{'(D)' if seat == state.dealer else '':<3}"
+            f"{'>' if mover else ' '} {agent_name(seat):<9}{dealer:<3}"
             f"{state.totals[seat]:>5}{state.penalties[seat]:>6}  {card_names(captured) or '–'}"
         )
         lines.append(f"  {'':<25}{_by_suit(cards_of(state.holding[seat]))}")

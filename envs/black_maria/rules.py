@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from black_maria.cards import HEARTS, NUM_CARDS, card_name, parse_card, suit_of
+from black_maria.cards import (
+    HEARTS,
+    NUM_CARDS,
+    card_name,
+    card_names,
+    parse_card,
+    parse_cards,
+    suit_of,
+)
 
 PASS_DIRECTIONS: Final = {"left": 1, "right": -1}
 """Where a pass goes: name → relative seat of the receiver, clockwise (before ``% seats``)."""
@@ -65,13 +73,13 @@ class Rules:
     total wins and equal lowest totals share the win. Three-player page, 04."""
 
     def __post_init__(self) -> None:
-        """Refuse clauses that contradict each other."""
-        if not 3 <= self.seats <= 6:
+        """Read cards given by name; refuse clauses that contradict each other."""
+        object.__setattr__(self, "removed", tuple(parse_cards(self.removed)))
+        object.__setattr__(self, "penalties", tuple(self.penalties))
+        if self.seats not in range(3, 7):
             raise ValueError(f"seats={self.seats}: Black Maria is for 3 to 6 players")
         if len(set(self.removed)) != len(self.removed):
-            raise ValueError(f"removed={self.removed} names a card twice")
-        for card in self.removed:
-            parse_card(card)
+            raise ValueError(f"removed: {card_names(self.removed)} names a card twice")
         if len(self.deck) % self.seats:
             raise ValueError(
                 f"{len(self.deck)} cards don't deal out evenly to {self.seats} seats: "

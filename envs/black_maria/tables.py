@@ -99,7 +99,8 @@ class Tables:
         self._seat = np.zeros(count, np.int64)
         self._rewards = np.zeros((count, seats), np.float32)
         self._done = np.zeros(count, np.bool_)
-        self._history = np.zeros((count, history_rows(self.rules), 3), np.int8) if history else None
+        shape = count, history_rows(self.rules), 3
+        self._history: NDArray[np.int8] | None = np.zeros(shape, np.int8) if history else None
         self.reset(seed)
 
     def __len__(self) -> int:
@@ -152,7 +153,7 @@ class Tables:
         wrong = engine.find_illegal(self._states, cards)
         if wrong >= 0:
             reason = engine.illegal_reason(self._states[wrong], int(cards[wrong]))
-            raise ValueError(f"table {self._table_numbers[wrong]}, {reason}")
+            raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         engine.step_tables(
             self._states, self._views, *self._args, cards, self._reward, self._whole_match,
             self._rewards, self._done, self._observation, self._mask, self._seat,
@@ -176,8 +177,8 @@ class Tables:
 
     def save(self, tables: ArrayLike | None = None) -> tuple[NDArray[Any], NDArray[np.int8]]:
         """A copy of some tables' games, by position; of all of them without an argument."""
-        index = slice(None) if tables is None else np.asarray(tables)
-        return self._states[index].copy(), self._views[index].copy()
+        places = self._places(tables)
+        return self._states[places].copy(), self._views[places].copy()
 
     def load(
         self, saved: tuple[NDArray[Any], NDArray[np.int8]], tables: ArrayLike | None = None
@@ -191,15 +192,18 @@ class Tables:
             ValueError: The saved games don't fit the tables or the rules.
         """
         states, views = saved
-        index = slice(None) if tables is None else np.asarray(tables)
-        places = len(np.arange(len(self))[index])
-        if states.dtype != engine.STATE or states.shape != (places,):
-            raise ValueError(f"{len(states)} saved games don't fit {places} tables")
-        if views.shape != (places, *self._views.shape[1:]):
+        places = self._places(tables)
+        if states.dtype != engine.STATE or states.shape != places.shape:
+            raise ValueError(f"{len(states)} saved games don't fit {len(places)} tables")
+        if views.shape != (len(places), *self._views.shape[1:]):
             raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")
-        self._states[index] = states
-        self._views[index] = views
+        self._states[places] = states
+        self._views[places] = views
         self._observe()
+
+    def _places(self, tables: ArrayLike | None) -> NDArray[np.int64]:
+        every = np.arange(len(self))
+        return every if tables is None else np.atleast_1d(every[np.asarray(tables)])
 
     def _observe(self) -> None:
         engine.observe_tables(self._states, self._views, self._observation, self._mask, self._seat)

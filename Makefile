@@ -1,0 +1,39 @@
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: train evaluate test lint bench docs notebooks
+
+train: .venv/installed  ## train a first agent and print its table
+	$(BIN)/python train.py
+
+evaluate: .venv/installed  ## measure the bots against each other
+	$(BIN)/python evaluate.py
+
+test: .venv/installed  ## run the whole test suite, notebooks included
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: .venv/installed-bench  ## time us and a peer in the same run
+	$(BIN)/python benchmarks/bench_tables.py
+	$(BIN)/python benchmarks/bench_aec.py
+
+docs: .venv/installed  ## write the generated pages again
+	$(BIN)/python docs/generate.py
+
+notebooks: .venv/installed  ## execute the notebooks in place, outputs kept
+	$(BIN)/python -m pytest --nbmake --overwrite notebooks
+
+.venv/installed: pyproject.toml constraints.txt
+	test -d .venv || $(PYTHON) -m venv .venv
+	$(INSTALL) torch
+	$(INSTALL) --editable ".[dev]"
+	touch $@
+
+.venv/installed-bench: .venv/installed
+	$(INSTALL) --editable ".[bench]"
+	touch $@
