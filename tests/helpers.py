@@ -52,8 +52,8 @@ class Hand:
         """Deal: the cards of each seat, before passing."""
         self.rules = as_rules(rules)
         self.layout = layout_of(self.rules)
-        self._reward, self._match = engine.REWARDS.index(reward), match
-        self._args = engine.rules_record(self.rules), self.layout.record
+        episode = "match" if match else "hand"
+        self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
         self.states = np.zeros(1, engine.STATE)
         self.views = np.zeros((self.rules.seats, self.layout.size), np.int8)
         self._buffer = np.zeros(52, np.int8)
@@ -73,7 +73,7 @@ class Hand:
         if engine.find_illegal(self.states, number) >= 0:
             raise ValueError(engine.illegal_reason(self.state, ID[card]))
         engine.step_one(
-            self.states, self.views, *self._args, ID[card], self._reward, self._match,
+            self.states, self.views, *self._args, ID[card],
             self.rewards, self._buffer,
         )  # fmt: skip
         assert np.array_equal(self._buffer, self.mask)

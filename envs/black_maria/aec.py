@@ -116,7 +116,7 @@ from black_maria.cards import NUM_CARDS, parse_cards
 from black_maria.layout import layout_of
 from black_maria.render import agent_name, table_text
 from black_maria.rules import Rules, as_rules
-from black_maria.tables import check_reward, history_rows
+from black_maria.tables import history_rows
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
@@ -181,7 +181,6 @@ class raw_env(AECEnv[str, Any, Any]):
         self.render_mode = render_mode
         self.rules = as_rules(rules)
         self.layout = layout_of(self.rules)
-        self._reward, self._whole_match = check_reward(reward, episode)
         self._with_history = history
 
         self.possible_agents = [agent_name(seat) for seat in range(self.rules.seats)]
@@ -200,7 +199,7 @@ class raw_env(AECEnv[str, Any, Any]):
             np.tile(low, seats).astype(np.int8), np.tile(high, seats).astype(np.int8), dtype=np.int8
         )
 
-        self._args = engine.rules_record(self.rules), self.layout.record
+        self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
         self._states: NDArray[Any] = np.zeros(1, engine.STATE)
         self._views = np.zeros((seats, self.layout.size), np.int8)
         self._mask = np.zeros(NUM_CARDS, np.int8)
@@ -244,6 +243,7 @@ class raw_env(AECEnv[str, Any, Any]):
         self._states, self._views, self._mask = states, views, mask
 
         self.agents = self.possible_agents[:]
+        self._scored = False
         self.rewards = self._no_rewards.copy()
         self._cumulative_rewards = self._no_rewards.copy()
         self.terminations = dict.fromkeys(self.agents, False)
@@ -259,20 +259,17 @@ class raw_env(AECEnv[str, Any, Any]):
     ) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
         """A new state, views and mask: the start that seed, hand and options describe."""
         states: NDArray[Any] = np.zeros(1, engine.STATE)
-        views, mask = np.zeros_like(self._views), np.zeros_like(self._mask)
+        views, mask = np.zeros(self._views.shape, np.int8), np.zeros(NUM_CARDS, np.int8)
         states["seed"], states["hand"] = seed, hand
         engine.deal_tables(states, views[None], *self._args)
         if any(options.get(name) is not None for name in ("deal", "dealer", "totals")):
             self._deal_again(states, views, options)
-        engine.write_mask(states[0].legal, mask)
+        engine.write_mask(states["legal"][0], mask)
         for number, card in enumerate(parse_cards(options.get("actions") or ())):
             if engine.find_illegal(states, np.array([card])) >= 0:
                 reason = engine.illegal_reason(states[0], card)
                 raise ValueError(f"action {number} of options['actions'], {reason}")
-            engine.step_one(
-                states, views, *self._args, card, self._reward, self._whole_match,
-                self._step_rewards, mask,
-            )  # fmt: skip
+            engine.step_one(states, views, *self._args, card, self._step_rewards, mask)
             if states[0].phase == engine.OVER or states[0].hand != hand:
                 raise ValueError(f"action {number} of options['actions'] ends the hand")
         return states, views, mask
@@ -298,7 +295,7 @@ class raw_env(AECEnv[str, Any, Any]):
         points = [_as_int(total) for total in totals]
         if len(points) != self.rules.seats:
             raise ValueError(f"totals {points}: give one for each of {self.rules.seats} seats")
-        if self._whole_match and max(points) >= self.rules.match_points:
+        if self._args[0]["whole_match"][0] and max(points) >= self.rules.match_points:
             raise ValueError(f"totals {points}: the match is over at {self.rules.match_points}")
         if not all(-(2**31) <= total < 2**31 for total in points):
             raise ValueError(f"totals {points} don't fit 32 bits")
@@ -315,19 +312,19 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        card = _as_int(action)
+        card = action if type(action) is int else _as_int(action)
         if not 0 <= card < NUM_CARDS or not self._mask[card]:
             raise ValueError(engine.illegal_reason(self._states[0], card))
         turn, over, hand_over, scored = engine.step_one(
-            self._states, self._views, *self._args, card, self._reward, self._whole_match,
-            self._step_rewards, self._mask,
-        )  # fmt: skip
+            self._states, self._views, *self._args, card, self._step_rewards, self._mask
+        )
         self._cumulative_rewards[agent] = 0.0
         if scored:
             self.rewards = dict(zip(self.possible_agents, self._step_rewards.tolist(), strict=True))
             self._accumulate_rewards()
-        else:
+        elif self._scored:
             self.rewards = self._no_rewards.copy()
+        self._scored = scored
         if over:
             self.terminations = dict.fromkeys(self.possible_agents, True)
         if hand_over or len(self.infos[agent]) != len(_INFO):

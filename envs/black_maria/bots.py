@@ -2,6 +2,7 @@
 
 * ``random``: any legal card, all equally likely.
 * ``duck``: a yardstick that never changes; it plays under what is winning when it can.
+* ``heuristic``: counts cards and weighs what each one costs now and later; ``heuristic.py``.
 
 ``make_bot("duck").act(obs, keys)`` chooses a card for every row of a batch.
 """
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, parse_card
 from black_maria.engine import inlined, kernel
+from black_maria.heuristic import heuristic_kernel
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules, as_rules
 
@@ -219,6 +221,10 @@ def duck_kernel(observation, mask, keys, at, penalties, actions):
             actions[i] = duck_throw(mask[i])
 
 
-_KERNELS: Final[Mapping[str, Callable[..., Any]]] = {"random": random_kernel, "duck": duck_kernel}
+_KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
+    "random": random_kernel,
+    "duck": duck_kernel,
+    "heuristic": heuristic_kernel,
+}
 BOTS: Final = tuple(_KERNELS)
 """The players' names."""

@@ -32,6 +32,8 @@ PASSING, PLAYING, OVER = range(3)
 
 REWARDS: Final = ("trick", "hand", "relative", "match")
 """When and how penalties become rewards; see ``tables.Tables``."""
+EPISODES: Final = ("hand", "match")
+"""What an episode is: one deal played out, or hands until the match's end."""
 _TRICK, _HAND, _RELATIVE, _MATCH = range(len(REWARDS))
 
 
@@ -80,6 +82,9 @@ RULES: Final = _record(
         ("deck", np.int8, (MAX_DECK,)),
         ("penalties", np.int16, (NUM_CARDS,)),
         ("match_points", np.int64),
+        # not of the game but of the environment
+        ("reward", np.int64),  # index in REWARDS
+        ("whole_match", np.bool_),  # an episode is a match
     ]
 )
 
@@ -426,7 +431,7 @@ def new_hand(state, views, rules, at, hand, dealer):
 
 
 @inlined
-def advance(state, views, rules, at, card, reward, whole_match, rewards):
+def advance(state, views, rules, at, card, rewards):
     """Pass or play a legal card; return whether the episode is over.
 
     Writes ``rewards`` (seats,). After the hand the state's phase is ``OVER``, whether or not
@@ -443,19 +448,19 @@ def advance(state, views, rules, at, card, reward, whole_match, rewards):
         taker = apply(state, rules, card)
         show_played(views, at, state, rules, seat, card, taker)
     hand_over = state.phase == OVER
-    over = hand_over and (not whole_match or match_over(state, rules))
+    over = hand_over and (not rules.whole_match or match_over(state, rules))
 
-    if reward == _MATCH:
+    if rules.reward == _MATCH:
         rewards[:seats] = 0
         if over:
             win_shares(state, rules, rewards)
-    elif reward == _HAND:
+    elif rules.reward == _HAND:
         for k in range(seats):
             rewards[k] = -state.penalties[k] if hand_over else 0
     else:
         for k in range(seats):
             rewards[k] -= state.penalties[k]
-        if reward == _RELATIVE:
+        if rules.reward == _RELATIVE:
             mean = rewards[:seats].sum() / (seats - 1)
             for k in range(seats):  # own − others' mean, with others = all − own
                 rewards[k] += rewards[k] / (seats - 1) - mean
@@ -470,13 +475,13 @@ def write_mask(plane, mask):
 
 
 @kernel
-def step_one(states, views, rules, at, card, reward, whole_match, rewards, mask):
+def step_one(states, views, rules, at, card, rewards, mask):
     """``advance`` table 0 and deal on within a match.
 
     Returns (seat to move, episode over, hand over, whether any reward is not 0).
     """
     state = states[0]
-    over = advance(state, views, rules[0], at[0], card, reward, whole_match, rewards)
+    over = advance(state, views, rules[0], at[0], card, rewards)
     hand_over = state.phase == OVER
     if hand_over and not over:
         dealer = (state.dealer + 1) % rules[0].seats
@@ -499,15 +504,11 @@ def find_illegal(states, actions):
 
 
 @kernel
-def step_tables(
-    states, views, rules, at, actions, reward, whole_match, rewards, done, observation, mask, seat
-):
+def step_tables(states, views, rules, at, actions, rewards, done, observation, mask, seat):
     """``advance`` every table by a legal action, deal on where a hand is over, and observe."""
     for i in range(len(states)):
         state = states[i]
-        over = advance(
-            state, views[i], rules[0], at[0], actions[i], reward, whole_match, rewards[i]
-        )
+        over = advance(state, views[i], rules[0], at[0], actions[i], rewards[i])
         done[i] = over
         if state.phase == OVER:
             dealer = -1 if over else (state.dealer + 1) % rules[0].seats
@@ -564,8 +565,17 @@ def write_histories(states, rules, history):
 
 
 @lru_cache
-def rules_record(rules: Rules) -> NDArray[Any]:
-    """The rules as the one-element record array that kernels read."""
+def rules_record(rules: Rules, reward: str = "trick", episode: str = "hand") -> NDArray[Any]:
+    """The rules, and what an environment makes of them, as kernels read it: one record.
+
+    Raises:
+        ValueError: An unknown reward or episode, or ``reward="match"`` for a single hand.
+    """
+    for name, value, options in (("reward", reward, REWARDS), ("episode", episode, EPISODES)):
+        if value not in options:
+            raise ValueError(f"{name}={value!r}: choose from {', '.join(map(repr, options))}")
+    if reward == "match" and episode == "hand":
+        raise ValueError("reward='match' is for episode='match': a single hand has no winner")
     record = np.zeros(1, RULES)
     record["seats"] = rules.seats
     record["pass_count"] = rules.pass_count
@@ -574,6 +584,8 @@ def rules_record(rules: Rules) -> NDArray[Any]:
     record["deck"][0, : len(rules.deck)] = rules.deck
     record["penalties"] = rules.penalties
     record["match_points"] = rules.match_points
+    record["reward"] = REWARDS.index(reward)
+    record["whole_match"] = episode == "match"
     return record
 
 

@@ -5,8 +5,7 @@
 ``reset``; copy what is to be kept.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,33 +14,6 @@ from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
-
-EPISODES: Final = ("hand", "match")
-"""What an episode is: one deal played out, or hands until the match's end."""
-
-
-def choose(name: str, value: str, options: Sequence[str]) -> int:
-    """The index of an option.
-
-    Raises:
-        ValueError: It isn't one of them; the message lists them.
-    """
-    if value not in options:
-        raise ValueError(f"{name}={value!r}: choose from {', '.join(map(repr, options))}")
-    return options.index(value)
-
-
-def check_reward(reward: str, episode: str) -> tuple[int, bool]:
-    """The engine's codes for a reward and an episode: (reward kind, whole match).
-
-    Raises:
-        ValueError: An unknown name, or ``reward="match"`` for a single hand.
-    """
-    whole_match = choose("episode", episode, EPISODES) == 1
-    kind = choose("reward", reward, engine.REWARDS)
-    if reward == "match" and not whole_match:
-        raise ValueError("reward='match' is for episode='match': a single hand has no winner")
-    return kind, whole_match
 
 
 def history_rows(rules: Rules) -> int:
@@ -87,10 +59,9 @@ class Tables:
         """Seat everyone and deal the first hand."""
         self.rules = as_rules(rules)
         self.layout = layout_of(self.rules)
-        self._reward, self._whole_match = check_reward(reward, episode)
         self._table_numbers = _table_numbers(tables)
         count, seats = len(self._table_numbers), self.rules.seats
-        self._args = engine.rules_record(self.rules), self.layout.record
+        self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
 
         self._states: NDArray[Any] = np.zeros(count, engine.STATE)
         self._views = np.zeros((count, seats, self.layout.size), np.int8)
@@ -155,7 +126,7 @@ class Tables:
             reason = engine.illegal_reason(self._states[wrong], int(cards[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         engine.step_tables(
-            self._states, self._views, *self._args, cards, self._reward, self._whole_match,
+            self._states, self._views, *self._args, cards,
             self._rewards, self._done, self._observation, self._mask, self._seat,
         )  # fmt: skip
         return self._rewards, self._done

@@ -1,0 +1,389 @@
+"""The player ``heuristic``: rules of thumb, with the cards counted.
+
+For each legal card it adds up two costs, in penalty points, and plays the cheapest card:
+
+* *now*: the chance that the card takes the trick times the points it then collects, those
+  that void opponents will throw on it included;
+* *later*: how much more dangerous the cards that stay behind are without it. A held card is
+  dangerous if it would win when led, more so if it costs points itself or opponents are void
+  of its suit, less so with smaller cards to play before it. A suit that is used up frees
+  the player to throw cards.
+
+Both rest on ``chance``, how probably each opponent holds each unseen card: cards passed are
+known, shown voids are respected, the rest is spread over the opponents' free places; but the
+seat I passed to has passed its own heavy cards on.
+Passing is the same without a trick: the three cards whose danger is greatest. So an ace,
+king or queen of spades always goes, guarded or not: keeping them over three or four small
+spades measured worse, over five no better.
+
+The kernels share ``NOTES``, a record of scratch: one argument, since each array passed costs
+time. They call no kernel of another file; numba's cache wouldn't notice edits there.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from black_maria.engine import MAX_SEATS, inlined, kernel
+
+# Constants are in penalty points or are shares, found by measuring against duck and against
+# earlier versions; (playing, passing) where the two differ.
+
+HEAVY: Final = 5
+"""From so many points on a card is heavy: whoever may pass it on does."""
+
+GUARDED: Final = (0.27, 0.2)
+"""What one smaller card of the suit leaves of a card's danger: it is played first."""
+HEAVY_GUARDED: Final = (0.34, 1.0)
+"""The same for a heavy card. While passing guards count for nothing: three cards that come
+from the left and others' leads run them out."""
+
+THROWN: Final = (0.25, 2.3)
+"""Weight of what void opponents throw on a later trick. While passing, voids are to come."""
+
+OWN: Final = (0.28, 0.7)
+"""Weight of a held card's own points; while playing, there may yet be a void to throw it."""
+
+HIGH: Final = (0.3, 0.12)
+"""Price of a held card that would win: it takes the lead, and the next choice with it."""
+
+EXIT: Final = (1.2, 0.14)
+"""Worth of a held card that would lose when led: it gives the lead away."""
+
+VOID: Final = (1.2, -0.3)
+"""Worth of a void for each round of the suit to come: so many cards may be thrown. While
+passing it is a price: cards from the left may fill the void, and the last small card goes."""
+SHORT: Final = (0.6, 0.3)
+"""What each card still held in a suit leaves of that worth."""
+MOST_ROUNDS: Final = 3.0
+"""Rounds of a suit that a void is counted for at most."""
+
+VOLUNTEER: Final = 0.5
+"""How often the last player takes a trick without points that it could duck."""
+
+KEPT: Final = 0.05
+"""How much less an unknown heavy card lies with the seat I passed to: it passes its own on."""
+
+ALL_SUITS: Final = NUM_SUITS
+"""Stands for a suit where any will do."""
+
+NOTES: Final = np.dtype(
+    (
+        np.record,
+        np.dtype(
+            [
+                # the situation
+                ("seats", np.int64),
+                ("passing", np.int64),
+                ("pass_to", np.int64),  # relative seat that my passed cards go to, 0: none
+                ("led", np.int64),  # suit, −1 before the lead
+                ("winning", np.int64),  # highest card of the suit led, or −1
+                ("points", np.int64),  # on the table
+                ("to_act", np.int64),  # opponents to play after me: relative seats 1 … to_act
+                # cards, 0 or 1 each
+                ("mine", np.int64, (NUM_CARDS,)),
+                ("unseen", np.int64, (NUM_CARDS,)),  # held by opponents
+                ("known", np.int64, (NUM_CARDS,)),  # of these, at the seat I passed to
+                ("num_unseen", np.int64, (NUM_SUITS,)),
+                ("num_unknown", np.int64, (NUM_SUITS,)),  # unseen but not known
+                ("unseen_points", np.int64, (NUM_SUITS,)),
+                # who holds what
+                ("places", np.float64, (MAX_SEATS,)),  # cards an opponent holds, known ones apart
+                ("share", np.float64, (MAX_SEATS, NUM_SUITS)),  # chance of an unknown card
+                ("chance", np.float64, (MAX_SEATS, NUM_CARDS)),
+                ("throw", np.float64, (MAX_SEATS,)),  # points of the worst card it can throw
+                # chances that an opponent holds no lower and no higher card of the suit
+                ("none_below", np.float64, (MAX_SEATS, NUM_CARDS)),
+                ("none_above", np.float64, (MAX_SEATS, NUM_CARDS)),
+                # my cards, if led
+                ("win", np.float64, (NUM_CARDS,)),  # chance to take the trick
+                ("under", np.float64, (NUM_CARDS,)),  # points of the cards played under it
+                # card ids that count points, worst first: of each suit, of all
+                ("worst", np.int64, (NUM_SUITS + 1, NUM_CARDS)),
+                ("num_worst", np.int64, (NUM_SUITS + 1,)),
+            ],
+            align=True,
+        ),
+    )
+)
+"""What the player works out from one observation."""
+
+
+@kernel
+def heuristic_kernel(observation, mask, keys, at, penalties, actions):
+    """The cheapest legal card by the rules above; ``keys`` aren't used."""
+    notes = np.zeros(1, NOTES)[0]
+    notes.seats = (at[0].led - at[0].trick) // NUM_CARDS
+    sort_points(notes, penalties)
+    for i in range(len(mask)):
+        if mask[i].sum() == 1:  # a tenth of all decisions
+            actions[i] = mask[i].argmax()
+            continue
+        read(notes, observation[i], at[0], penalties)
+        guess_holders(notes, observation[i], at[0], penalties)
+        if notes.passing:
+            actions[i] = choose_pass(notes, mask[i], penalties)
+        else:
+            actions[i] = choose_play(notes, mask[i], penalties)
+
+
+@kernel
+def choose_pass(notes, mask, penalties):
+    """The card whose danger is greatest, once it is known to be at the receiver."""
+    best, most = -1, -np.inf
+    for suit in range(NUM_SUITS):
+        first = NUM_RANKS * suit
+        study_suit(notes, suit, penalties)
+        before = danger(notes, suit, penalties)
+        for card in range(first, first + NUM_RANKS):
+            if mask[card]:
+                give(notes, card, penalties, 1)
+                study_suit(notes, suit, penalties)
+                gain = before - danger(notes, suit, penalties)
+                give(notes, card, penalties, -1)
+                if gain > most:
+                    best, most = card, gain
+    return best
+
+
+@inlined
+def give(notes, card, penalties, count):
+    """Move a card from my holding to the seat I pass to; back with a count of −1."""
+    suit = card // NUM_RANKS
+    notes.mine[card] -= count
+    notes.chance[notes.pass_to, card] += count
+    notes.num_unseen[suit] += count
+    notes.unseen_points[suit] += count * penalties[card]
+
+
+@kernel
+def choose_play(notes, mask, penalties):
+    """The card that costs least, now and later."""
+    best, least = -1, np.inf
+    for suit in range(NUM_SUITS):
+        first = NUM_RANKS * suit
+        may_win = notes.led < 0 or notes.led == suit
+        if not mask[first : first + NUM_RANKS].any():
+            continue
+        study_suit(notes, suit, penalties)
+        before = danger(notes, suit, penalties)
+        for card in range(first, first + NUM_RANKS):
+            if mask[card]:
+                notes.mine[card] -= 1
+                cost = danger(notes, suit, penalties) - before
+                notes.mine[card] += 1
+                if may_win and card > notes.winning:
+                    cost += trick_cost(notes, card, penalties)
+                if cost < least:
+                    best, least = card, cost
+    return best
+
+
+@kernel
+def trick_cost(notes, card, penalties):
+    """Expected points of playing a card that beats those on the table."""
+    win, points = 1.0, float(notes.points + penalties[card])
+    clean = points == 0.0
+    for seat in range(1, notes.to_act + 1):
+        no_lower, no_higher = notes.none_below[seat, card], notes.none_above[seat, card]
+        over = no_lower * (1.0 - no_higher)
+        if clean and seat == notes.to_act:
+            over += VOLUNTEER * (1.0 - no_lower) * (1.0 - no_higher)
+        win *= 1.0 - over
+        if over < 1.0:  # else it never plays under me
+            thrown = no_lower * no_higher * notes.throw[seat]
+            thrown += expected_worst(notes, seat, card // NUM_RANKS, card, penalties)
+            points += thrown / (1.0 - over)
+    return win * points
+
+
+@kernel
+def danger(notes, suit, penalties):
+    """What my cards of a suit threaten to cost in later tricks, less what a void is worth."""
+    passing = notes.passing
+    guarded, heavy_guarded = GUARDED[passing], HEAVY_GUARDED[passing]
+    cost, fade, heavy_fade, short = 0.0, 1.0, 1.0, 1.0
+    for card in range(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS):
+        if notes.mine[card]:
+            thrown = 0.0
+            for seat in range(1, notes.seats):
+                void = notes.none_below[seat, card] * notes.none_above[seat, card]
+                thrown += void * notes.throw[seat]
+            wins = THROWN[passing] * thrown + notes.under[card] + HIGH[passing]
+            wins += OWN[passing] * penalties[card]
+            win = notes.win[card]
+            exposed = heavy_fade if penalties[card] >= HEAVY else fade
+            cost += exposed * (win * wins - (1.0 - win) * EXIT[passing])
+            fade *= guarded
+            heavy_fade *= heavy_guarded
+            short *= SHORT[passing]
+    rounds = min(notes.num_unseen[suit] / (notes.seats - 1), MOST_ROUNDS)
+    return cost - short * rounds * VOID[passing]
+
+
+@kernel
+def study_suit(notes, suit, penalties):
+    """Fill in, for a suit, what opponents lack around each card and what mine do if led."""
+    first, end = NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS
+    for seat in range(1, notes.seats):
+        none = 1.0
+        for card in range(first, end):
+            notes.none_below[seat, card] = none
+            none *= 1.0 - notes.chance[seat, card]
+        none = 1.0
+        for card in range(end - 1, first - 1, -1):
+            notes.none_above[seat, card] = none
+            none *= 1.0 - notes.chance[seat, card]
+    for card in range(first, end):
+        if notes.mine[card]:
+            notes.win[card], notes.under[card] = 1.0, 0.0
+            for seat in range(1, notes.seats):
+                forced_over = notes.none_below[seat, card] * (1.0 - notes.none_above[seat, card])
+                notes.win[card] *= 1.0 - forced_over
+                notes.under[card] += expected_worst(notes, seat, suit, card, penalties)
+
+
+@inlined
+def expected_worst(notes, seat, suit, end, penalties):
+    """Expected points of the worst card of a suit, of an id under ``end``, that a seat holds."""
+    points, none = 0.0, 1.0
+    if suit == ALL_SUITS or notes.unseen_points[suit]:
+        for k in range(notes.num_worst[suit]):
+            card = notes.worst[suit, k]
+            if card < end:
+                points += none * notes.chance[seat, card] * penalties[card]
+                none *= 1.0 - notes.chance[seat, card]
+    return points
+
+
+# --- counting ---------------------------------------------------------------------------------
+
+
+@kernel
+def sort_points(notes, penalties):
+    """List the cards that count points, worst first."""
+    for card in range(NUM_CARDS):
+        if penalties[card]:
+            for suit in (card // NUM_RANKS, ALL_SUITS):
+                k = notes.num_worst[suit]
+                while k > 0 and penalties[notes.worst[suit, k - 1]] < penalties[card]:
+                    notes.worst[suit, k] = notes.worst[suit, k - 1]
+                    k -= 1
+                notes.worst[suit, k] = card
+                notes.num_worst[suit] += 1
+
+
+@kernel
+def read(notes, observation, at, penalties):
+    """Note whose turn it is for what, the trick, and which cards are unseen."""
+    seats = notes.seats
+    notes.passing = 1 if observation[at.phase] else 0
+    notes.pass_to = 0
+    notes.to_act = seats - 1
+    for seat in range(seats):
+        if observation[at.pass_to + seat]:
+            notes.pass_to = seat
+        if observation[at.position + seat]:
+            notes.to_act = seats - 1 - seat
+    count_cards(notes, observation, at, penalties)
+    notes.led = notes.winning = -1
+    for suit in range(NUM_SUITS):
+        if observation[at.led + suit]:
+            notes.led = suit
+    notes.points = 0
+    for seat in range(notes.to_act + 1, seats):
+        for card in range(NUM_CARDS):
+            if observation[at.trick + NUM_CARDS * seat + card]:
+                notes.points += penalties[card]
+                if card // NUM_RANKS == notes.led:
+                    notes.winning = max(notes.winning, card)
+
+
+@inlined
+def count_cards(notes, observation, at, penalties):
+    """Note the cards that are mine, unseen, and known, and the opponents' unknown places."""
+    seats = notes.seats
+    held, had = np.int64(0), np.int64(0)
+    for card in range(NUM_CARDS):
+        mine = np.int64(observation[at.holding + card])
+        passed = np.int64(observation[at.passed + card])
+        gone = np.int64(0)
+        for seat in range(seats):
+            gone += observation[at.played + NUM_CARDS * seat + card]
+        held += mine
+        had += mine + observation[at.played + card] + passed * notes.passing
+        notes.mine[card] = mine
+        notes.known[card] = 1 if passed > 0 and gone == 0 else 0
+        notes.unseen[card] = -mine - gone  # and the copies that there are
+    packs = (seats * had + NUM_CARDS - 1) // NUM_CARDS
+    for card in range(NUM_CARDS):
+        notes.unseen[card] = 1 if notes.unseen[card] + packs > 0 else 0
+    # Cards that aren't in the pack are the lowest, one a suit: 2♣ where 51 are dealt.
+    for suit in range(min(packs * NUM_CARDS - seats * had, NUM_SUITS)):
+        notes.unseen[NUM_RANKS * suit] = 0
+    for seat in range(1, seats):
+        notes.places[seat] = held if seat <= notes.to_act else held - 1
+    for suit in range(NUM_SUITS):
+        notes.num_unseen[suit] = notes.num_unknown[suit] = notes.unseen_points[suit] = 0
+        for card in range(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS):
+            if notes.unseen[card]:
+                notes.num_unseen[suit] += 1
+                notes.num_unknown[suit] += 1 - notes.known[card]
+                notes.unseen_points[suit] += penalties[card]
+                notes.places[notes.pass_to] -= notes.known[card]
+
+
+@kernel
+def guess_holders(notes, observation, at, penalties):
+    """Fill in how probably each opponent holds each unseen card, and what it could throw."""
+    share_out(notes, observation, at)
+    for card in range(NUM_CARDS):
+        if not notes.unseen[card] and not notes.known[card]:
+            for seat in range(1, notes.seats):
+                notes.chance[seat, card] = 0.0
+            continue
+        total = 0.0
+        for seat in range(1, notes.seats):
+            if notes.known[card]:
+                chance = 1.0 if seat == notes.pass_to else 0.0
+            else:
+                chance = notes.share[seat, card // NUM_RANKS]
+                if penalties[card] >= HEAVY and seat == notes.pass_to and not notes.passing:
+                    chance *= KEPT
+            notes.chance[seat, card] = chance
+            total += chance
+        if penalties[card] >= HEAVY and total > 0.0:
+            for seat in range(1, notes.seats):
+                notes.chance[seat, card] /= total
+    for seat in range(1, notes.seats):
+        notes.throw[seat] = expected_worst(notes, seat, ALL_SUITS, NUM_CARDS, penalties)
+
+
+@inlined
+def share_out(notes, observation, at):
+    """Spread the unknown cards of each suit over the opponents who may hold it.
+
+    Shares of a suit add up to 1; scaling them twice to the opponents' free places accounts
+    for a seat that is void in one suit and so holds more of the others.
+    """
+    for suit in range(NUM_SUITS):
+        for seat in range(1, notes.seats):
+            void = observation[at.voids + NUM_SUITS * seat + suit]
+            notes.share[seat, suit] = 0.0 if void else max(notes.places[seat], 0.0)
+    for sweep in range(3):
+        for suit in range(NUM_SUITS):
+            total = 0.0
+            for seat in range(1, notes.seats):
+                total += notes.share[seat, suit]
+            if total > 0.0:
+                for seat in range(1, notes.seats):
+                    notes.share[seat, suit] /= total
+        if sweep < 2:
+            for seat in range(1, notes.seats):
+                total = 0.0
+                for suit in range(NUM_SUITS):
+                    total += notes.share[seat, suit] * notes.num_unknown[suit]
+                if total > 0.0:
+                    for suit in range(NUM_SUITS):
+                        notes.share[seat, suit] *= notes.places[seat] / total
