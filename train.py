@@ -49,11 +49,11 @@ class TrainConfig:
     """The profile to play by."""
     decisions: int = 6_000_000
     """Decisions of all seats, rounded up to whole rollouts."""
-    tables: int = 512
+    tables: int = 256
     """Tables played side by side."""
     hands: int = 1
     """Hands of each table in a rollout."""
-    width: int = 256
+    width: int = 128
     """Units of each of the two hidden layers, of policy and critic."""
     precision: str = "auto"
     """``float32``, ``bfloat16`` (autocast), or ``auto``: what multiplies faster here."""

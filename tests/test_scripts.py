@@ -26,6 +26,10 @@ def run(script, *arguments, cwd, code=0):
     return done.stdout + done.stderr
 
 
+def metrics(run_folder):
+    return list(csv.DictReader((run_folder / "metrics.csv").read_text().splitlines()))
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("train")
@@ -50,7 +54,7 @@ def test_train__leaves_config_metrics_events_and_checkpoint(trained):
     config = json.loads((run_folder / "config.json").read_text())
     assert config["decisions"] == 4000
     assert "torch" in config["versions"]
-    rows = list(csv.DictReader((run_folder / "metrics.csv").open()))
+    rows = metrics(run_folder)
     assert [int(row["decisions"]) for row in rows] == [960, 1920, 2880, 3840, 4800]
     assert float(rows[-1]["losses/entropy"]) > 0
     load_agent(str(run_folder / "agent.pt"))
@@ -62,7 +66,7 @@ def test_train__one_seed_one_result_and_a_taken_folder_is_kept(trained):
     rows = [
         [
             {name: value for name, value in row.items() if "SPS" not in name}
-            for row in csv.DictReader((folder / "runs" / name / "metrics.csv").open())
+            for row in metrics(folder / "runs" / name)
         ]
         for name in ("first", "first-2")
     ]
@@ -158,11 +162,11 @@ def test_evaluate__refuses_in_words(tmp_path, arguments, message):
 
 
 @pytest.mark.slow
-def test_learning__a_short_training_beats_random_and_gains_on_duck(tmp_path):
-    arguments = ["--decisions", "300_000", "--width", "128", "--final-deals", "400"]
+def test_learning__a_short_training_beats_random_both_ways(tmp_path):
+    arguments = ["--decisions", "300_000", "--final-deals", "400"]
     run("train.py", *arguments, cwd=tmp_path)
     path = "runs/first/agent.pt"
     run("evaluate.py", path, "random", "--deals", "400", "--out", "r.json", cwd=tmp_path)
     against_random, random_alone = json.loads((tmp_path / "r.json").read_text())["results"]
-    assert against_random["score"]["mean"] < 8
-    assert random_alone["score"]["mean"] > 20
+    assert against_random["score"]["mean"] < 7
+    assert random_alone["score"]["mean"] > 21

@@ -44,7 +44,7 @@ def mlp(layout: Layout, extra: int, width: int, outputs: int, gain: float) -> nn
 class Policy(nn.Module):
     """Logits over the 52 cards, for passing and playing alike, from what one seat sees."""
 
-    def __init__(self, layout: Layout, width: int = 256) -> None:
+    def __init__(self, layout: Layout, width: int = 128) -> None:
         """Make the network for an observation layout."""
         super().__init__()
         self.width = width
@@ -67,7 +67,7 @@ class OracleCritic(nn.Module):
     It serves training alone: it sees what no player may see.
     """
 
-    def __init__(self, layout: Layout, width: int = 256) -> None:
+    def __init__(self, layout: Layout, width: int = 128) -> None:
         """Make the network for an observation layout."""
         super().__init__()
         self.net = mlp(layout, hidden_size(layout), width, 1, gain=1.0)

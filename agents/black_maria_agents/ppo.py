@@ -24,13 +24,13 @@ from black_maria_agents.selfplay import Rollout
 class PPOConfig:
     """Settings of the update. Schedules run linearly over the whole training."""
 
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """Adam's step size at the start; it falls to 0."""
     epochs: int = 2
     """Passes over each rollout."""
-    minibatch: int = 8192
+    minibatch: int = 1024
     """Choices in a gradient step."""
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.8
     """λ of generalised advantage estimation; γ is 1, as hands are short and points count alike."""
     clip: float = 0.2
     """How far a step may move the probability ratio away from 1."""

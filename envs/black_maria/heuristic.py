@@ -59,6 +59,15 @@ SHORT: Final = (0.6, 0.3)
 MOST_ROUNDS: Final = 3.0
 """Rounds of a suit that a void is counted for at most."""
 
+TOSS: Final = 0.2
+"""Worth of each point thrown on another suit: it can't come back."""
+
+LEAD: Final = 0.05
+"""Price of taking a trick, points apart: little, but between equal cards it decides."""
+
+TIE: Final = 1e-9
+"""Costs nearer than this are equal; of equal cards of a suit the highest goes."""
+
 VOLUNTEER: Final = 0.5
 """How often the last player takes a trick without points that it could duck."""
 
@@ -175,7 +184,9 @@ def choose_play(notes, mask, penalties):
                 notes.mine[card] += 1
                 if may_win and card > notes.winning:
                     cost += trick_cost(notes, card, penalties)
-                if cost < least:
+                elif not may_win:
+                    cost -= TOSS * penalties[card]
+                if cost < least - TIE or (cost < least + TIE and best // NUM_RANKS == suit):
                     best, least = card, cost
     return best
 
@@ -195,7 +206,7 @@ def trick_cost(notes, card, penalties):
             thrown = no_lower * no_higher * notes.throw[seat]
             thrown += expected_worst(notes, seat, card // NUM_RANKS, card, penalties)
             points += thrown / (1.0 - over)
-    return win * points
+    return win * (points + LEAD)
 
 
 @kernel
