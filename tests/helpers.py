@@ -194,12 +194,12 @@ def digest(seats: int = 3, plies: int = 130) -> str:
     if seats == 4:
         rules = rules.replace(name="four", seats=4, removed=())
     tables = Tables(2, rules, seed=2**64 - 1, episode="match", reward="relative", history=True)
-    bots = [make_bot(name, rules) for name in ("random", "duck")]
+    bots = [make_bot(name, rules) for name in ("random", "duck", "heuristic")]
     sha = hashlib.sha256()
     for ply in range(plies):
         obs, seat = tables.observe()
         keys = tables.keys()
-        actions = bots[ply // 2 % 2].act(obs, keys)
+        actions = bots[ply // 2 % 3].act(obs, keys)
         for array in (*obs.values(), seat, keys, actions, tables.views(), tables.totals()):
             sha.update(np.ascontiguousarray(array).tobytes())
         for array in tables.step(actions):

@@ -10,9 +10,8 @@ import pytest
 from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
 
 from black_maria import Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
+from black_maria.engine import EPISODES
 from black_maria.layout import layout_of
-
-EPISODES = ("hand", "match")
 
 # Two hints of api_test look for a bare array, and come up at PettingZoo's own classic games
 # with a mask as well.

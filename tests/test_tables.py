@@ -8,9 +8,9 @@ import pytest
 import oracle
 from black_maria import engine
 from black_maria.bots import make_bot
-from black_maria.engine import deal
+from black_maria.engine import EPISODES, deal
 from black_maria.rules import Rules
-from black_maria.tables import EPISODES, Tables, history_rows
+from black_maria.tables import Tables, history_rows
 from helpers import names, play, random_legal
 from oracle import CARDS
 

@@ -193,7 +193,7 @@ def choose_play(notes, mask, penalties):
 
 @kernel
 def trick_cost(notes, card, penalties):
-    """Expected points of playing a card that beats those on the table."""
+    """Expected points, and the price of the lead, of a card that beats those on the table."""
     win, points = 1.0, float(notes.points + penalties[card])
     clean = points == 0.0
     for seat in range(1, notes.to_act + 1):
