@@ -17,7 +17,7 @@ from rich.console import Console
 
 from black_maria.rules import Rules
 from black_maria_agents import CheckpointError, load_agent
-from black_maria_agents.arena import Result, both_ways, measure, result_table
+from black_maria_agents.arena import Result, both_ways, measure, par, result_table
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class EvaluateConfig:
     """Which of the test seeds; training never sees their deals."""
     rules: str = "three_player"
     """The profile to play by."""
+    seats: int | None = None
+    """Players at the table, where the profile leaves it open."""
     sampled: bool = False
     """Let checkpoints draw from their policy; otherwise they play the likeliest card."""
     out: Path | None = None
@@ -50,7 +52,7 @@ def main(config: EvaluateConfig) -> list[Result]:
         raise ValueError(f"give two or more different agents, not {' '.join(config.agents)}")
     if config.out is not None and not config.out.parent.is_dir():
         raise ValueError(f"--out {config.out}: there is no folder {config.out.parent}")
-    rules = Rules.profile(config.rules)
+    rules = Rules.profile(config.rules, config.seats)
     agents = {name: load_agent(name, rules, greedy=not config.sampled) for name in config.agents}
     results = measure(
         agents,
@@ -64,7 +66,7 @@ def main(config: EvaluateConfig) -> list[Result]:
     if config.out is not None:
         content = {
             "config": dataclasses.asdict(config) | {"out": str(config.out)},
-            "par": 1 / rules.seats if config.matches else rules.par,
+            "par": par(results[0].unit, rules),
             "results": [dataclasses.asdict(result) for result in results],
         }
         config.out.write_text(json.dumps(content, indent=2) + "\n")

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ class TrainConfig:
     """Of weights, deals, choices and minibatches; below 2**63, where the test seeds start."""
     rules: str = "three_player"
     """The profile to play by."""
+    seats: int | None = None
+    """Players at the table, where the profile leaves it open."""
     decisions: int = 6_000_000
     """Decisions of all seats, rounded up to whole rollouts."""
     tables: int = 256
@@ -75,7 +78,7 @@ def main(config: TrainConfig) -> list[Result]:
     Raises:
         ValueError: An impossible setting.
     """
-    rules = Rules.profile(config.rules)
+    rules = Rules.profile(config.rules, config.seats)
     if not 0 <= config.seed < TEST_SEEDS:
         raise ValueError(f"seed={config.seed}: training seeds are 0 … 2**63 - 1")
     if min(config.decisions, config.tables, config.hands, config.width, config.threads) < 1:
@@ -112,34 +115,35 @@ def main(config: TrainConfig) -> list[Result]:
     save(0)
     agent = PolicyAgent(ppo.policy, rules)
     duck = load_agent("duck", rules)
-    updates = -(-config.decisions // games.rollout.action.numel())
     start = time.perf_counter()
     try:
         with log_to(folder) as log, progress_bar(console) as bar:
-            task = bar.add_task("training", total=updates, text="")
-            score = float("nan")
-            for update in range(updates):
+            task = bar.add_task("training", total=config.decisions, text="")
+            decisions, score = 0, float("nan")
+            for update in count(1):
                 with ppo.precision():
                     rollout = games.collect(ppo.policy)
-                figures = ppo.update(rollout, update / updates)
-                decisions = (update + 1) * rollout.action.numel()
+                figures = ppo.update(rollout, decisions / config.decisions)
+                decisions += rollout.action.numel()
                 save(decisions)
-                if (update + 1) % config.score_every == 0 or update + 1 == updates:
+                if update % config.score_every == 0 or decisions >= config.decisions:
                     deals = range(config.score_deals)
                     score = play_deals(agent, duck, deals, seed=config.seed, rules=rules).mean()
                 speed = decisions / (time.perf_counter() - start)
                 log(decisions, {f"losses/{name}": value for name, value in figures.items()}
                     | {"charts/SPS": speed, "charts/penalty_against_ducks": score})  # fmt: skip
-                bar.update(task, advance=1, text=(
+                bar.update(task, completed=decisions, text=(
                     f"{speed:,.0f} decisions/s  entropy {figures['entropy']:.2f}  "
                     f"value loss {figures['value_loss']:.3f}  against ducks {score:.2f}"
                 ))  # fmt: skip
+                if decisions >= config.decisions:
+                    break
     except KeyboardInterrupt:
         sys.exit(f"\nstopped; the last finished update is in {folder / 'agent.pt'}")
     seconds = time.perf_counter() - start
     console.print(f"{decisions:,} decisions in {seconds:.0f} s: {decisions / seconds:,.0f}/s")
 
-    name = str(folder / "agent.pt")
+    name = str(folder)
     agents = {name: agent} | {bot: load_agent(bot, rules) for bot in ("duck", "heuristic")}
     pairs = [pair for bot in ("duck", "heuristic") for pair in ((name, bot), (bot, name))]
     results = measure(agents, pairs, config.final_deals, seed=0, rules=rules)

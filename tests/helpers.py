@@ -9,7 +9,7 @@ import oracle
 from black_maria import engine
 from black_maria.bots import make_bot
 from black_maria.layout import layout_of
-from black_maria.rules import as_rules
+from black_maria.rules import Rules, as_rules
 from black_maria.tables import Tables, history_rows
 from oracle import CARDS, ID
 
@@ -30,9 +30,11 @@ def plane_names(plane: int) -> set[str]:
     return {card for card in CARDS if int(plane) >> ID[card] & 1}
 
 
-def dealt(seed: int, table: int = 0, hand: int = 0) -> tuple[list[list[str]], int]:
+def dealt(
+    seed: int, table: int = 0, hand: int = 0, rules: str | Rules = "three_player"
+) -> tuple[list[list[str]], int]:
     """The engine's deal as card names, and its dealer."""
-    cards, dealer = engine.deal(seed, table, hand)
+    cards, dealer = engine.deal(seed, table, hand, rules)
     return [names(row) for row in cards], dealer
 
 
@@ -47,9 +49,10 @@ class Hand:
         *,
         reward: str = "trick",
         match: bool = False,
-        rules: str = "three_player",
+        number: int = 0,
+        rules: str | Rules = "three_player",
     ) -> None:
-        """Deal: the cards of each seat, before passing."""
+        """Deal: the cards of each seat, before passing; ``number``: of a hand outside a match."""
         self.rules = as_rules(rules)
         self.layout = layout_of(self.rules)
         episode = "match" if match else "hand"
@@ -59,6 +62,7 @@ class Hand:
         self._buffer = np.zeros(52, np.int8)
         self.rewards = np.zeros(self.rules.seats, np.float32)
         self.states["totals"][0, : self.rules.seats] = totals or 0
+        self.states["hand"] = number
         cards = [c if isinstance(c, str) else list(c) for c in deal]
         deck = engine.deck_order(cards, self.rules)
         engine.start_one(self.states, self.views, *self._args, deck, dealer)
@@ -71,7 +75,7 @@ class Hand:
         """Pass or play a card for the seat to move; whether the episode is over."""
         number = np.array([ID[card]])
         if engine.find_illegal(self.states, number) >= 0:
-            raise ValueError(engine.illegal_reason(self.state, ID[card]))
+            raise ValueError(engine.illegal_reason(self.state, self.rules, ID[card]))
         engine.step_one(
             self.states, self.views, *self._args, ID[card],
             self.rewards, self._buffer,
@@ -137,31 +141,42 @@ class Hand:
 def playing(holdings: Sequence[str], leader: int = 0, **options) -> Hand:
     """A hand whose pass is done: these are the holdings with which ``leader`` leads.
 
-    Each seat was dealt them less three cards that its left neighbour then passed to it.
+    Each seat was dealt them less three cards that it then got from its neighbour.
     """
+    rules = as_rules(options.get("rules", "three_player"))
     after = [oracle.hand_of(text) for text in holdings]
-    came = [sorted(cards, key=ID.get)[:3] for cards in after]
     seats = len(after)
-    deal = [(after[s] - set(came[s])) | set(came[s - 1]) for s in range(seats)]
+    direction = rules.pass_cycle[options.get("number", 0) % len(rules.pass_cycle)]
+    steps = {"none": 0, "left": 1, "right": seats - 1, "across": seats // 2}[direction]
+    kept = set(names(rules.kept))
+    free = [sorted(cards - kept, key=ID.get) for cards in after]
+    came = [cards[: rules.pass_count if steps else 0] for cards in free]
+    given = [came[(s + steps) % seats] for s in range(seats)]
+    deal = [(after[s] - set(came[s])) | set(given[s]) for s in range(seats)]
     hand = Hand(deal, (leader - 1) % seats, **options)
     for k in range(seats):
-        hand.do(" ".join(came[(leader + k - 1) % seats]))
+        hand.do(" ".join(given[(leader + k) % seats]))
     assert hand.phase == "playing"
     assert hand.turn == leader
     assert [hand.holding(s) for s in range(seats)] == after
     return hand
 
 
-def fill(*holdings: str, void: dict[int, str] | None = None) -> list[str]:
-    """Holdings completed to 17 cards each from the rest of the pack, the same way every time.
+def fill(
+    *holdings: str,
+    void: dict[int, str] | None = None,
+    pack: set[str] = oracle.THREE_PLAYER.pack,
+) -> list[str]:
+    """Holdings completed from the rest of the pack, the same way every time.
 
     Args:
         *holdings: Some cards of each seat.
         void: Seat → suits that it must get nothing of.
+        pack: The cards that are dealt out.
     """
     full = [list(oracle.hand_of(text)) for text in holdings]
-    size = len(oracle.THREE_PLAYER.pack) // len(full)
-    rest = oracle.THREE_PLAYER.pack.difference(*full)
+    size = len(pack) // len(full)
+    rest = pack.difference(*full)
     takers = {
         card: [s for s in range(len(full)) if card[-1] not in (void or {}).get(s, "")]
         for card in rest

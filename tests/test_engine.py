@@ -184,7 +184,7 @@ def test_follow__illegal_cards_named_in_words():
         hand.act("KS")
     for action in (-1, 52, 1000):
         assert engine.find_illegal(hand.states, np.array([action])) == 0
-        words = engine.illegal_reason(hand.state, action)
+        words = engine.illegal_reason(hand.state, hand.rules, action)
         assert words == f"seat 0: action {action} is not a card (0 … 51)"
 
 

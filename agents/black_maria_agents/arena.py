@@ -7,6 +7,9 @@ seats scores ``rules.par`` on every deal: exactly par, with width 0.
 
 A strong agent gains in both tables: alone against copies of another, and as the copies that
 another is alone against. Each can be exploited by a different weakness, so both are played.
+
+Where a hand's total varies, since a moon may be shot, points alone don't tell who won: there the
+figure is the *advantage*, the others' mean penalty minus the agent's own, with par 0.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -59,7 +62,8 @@ class Result:
     agent: str
     others: str
     unit: str
-    """What the figures are: ``"penalty"`` points a hand, or ``"win share"`` of a match."""
+    """What the figures are: ``"penalty"`` points a hand, ``"advantage"`` in such points, or
+    ``"win share"`` of a match."""
     games: int
     """Deals or matches, each played in every rotation."""
     score: Estimate
@@ -75,7 +79,7 @@ def play_deals(
     rules: Rules,
     progress: Callable[[int], Any] = lambda deals: None,
 ) -> NDArray[np.float64]:
-    """Penalty points of one agent alone against copies of another, on duplicate deals.
+    """Scores of one agent alone against copies of another, on duplicate deals.
 
     Args:
         agent: The agent measured.
@@ -86,15 +90,17 @@ def play_deals(
         progress: Called with the number of deals finished since the last call.
 
     Returns:
-        (D, seats) float64: penalty points of ``agent`` when it sits in each seat.
+        (D, seats) float64: what ``agent`` scores when it sits in each seat: its penalty
+        points, or where ``rules.total_varies`` its advantage.
     """
+    reward, sign = ("relative", 1) if rules.total_varies else ("trick", -1)
     parts = []
-    for table in _chunks(agent, others, deals, seed, rules, "trick", "hand"):
-        penalties = np.zeros(len(table.tables))
-        for _ in range(rules.plies):
+    for table in _chunks(agent, others, deals, seed, rules, reward, "hand"):
+        scores = np.zeros(len(table.tables))
+        for _ in range(rules.plies()):
             rewards, _ = table.step()
-            penalties -= rewards
-        parts.append(penalties.reshape(-1, rules.seats))
+            scores += sign * rewards
+        parts.append(scores.reshape(-1, rules.seats))
         progress(len(parts[-1]))
     return np.concatenate(parts)
 
@@ -200,6 +206,7 @@ def measure(
     """
     pairs = list(pairs)
     play = play_matches if whole_matches else play_deals
+    hand_unit = "advantage" if rules.total_varies else "penalty"
     results = []
     with Progress(transient=True) as bar:
         for alone, others in pairs:
@@ -216,7 +223,7 @@ def measure(
                 Result(
                     alone,
                     others,
-                    "win share" if whole_matches else "penalty",
+                    "win share" if whole_matches else hand_unit,
                     games,
                     Estimate.of(scores.mean(axis=1)),
                     tuple(Estimate.of(seat) for seat in scores.T),
@@ -225,27 +232,36 @@ def measure(
     return results
 
 
+PAR: Final = {
+    "penalty": "par is {:.2f} points a hand; less is better",
+    "advantage": "others' mean − own points a hand: par is {:.0f}; more is better",
+    "win share": "par is a win share of {:.3f}; more is better",
+}
+
+
+def par(unit: str, rules: Rules) -> float:
+    """What an agent as good as the others scores."""
+    return {"penalty": rules.par, "advantage": 0.0, "win share": 1 / rules.seats}[unit]
+
+
 def result_table(results: list[Result], rules: Rules) -> Table:
     """Results as a table for the terminal, with a line that says what par is."""
-    matches = results[0].unit == "win share"
-    if matches:
-        par = f"par is a win share of {1 / rules.seats:.3f}; more is better"
-    else:
-        par = f"par is {rules.par:.2f} points a hand; less is better"
-    games = "matches" if matches else "deals"
+    unit = results[0].unit
+    games = "matches" if unit == "win share" else "deals"
     table = Table(
         title=f"{results[0].games} {games} × {rules.seats} rotations, 95 % intervals",
-        caption=par,
+        caption=PAR[unit].format(par(unit, rules)),
         box=SIMPLE_HEAD,
         padding=(0, 1),
     )
     table.add_column("alone", overflow="fold")
     table.add_column(f"against {rules.seats - 1} ×", overflow="fold")
-    table.add_column(results[0].unit, justify="right", no_wrap=True)
-    for seat in range(rules.seats):
-        table.add_column(f"seat {seat}", justify="right", no_wrap=True)
-    places = 3 if matches else 2
+    table.add_column(unit, justify="right", no_wrap=True)
+    table.add_column("in seat " + ", ".join(map(str, range(rules.seats))), justify="right")
+    places = 3 if unit == "win share" else 2
     for result in results:
-        by_seat = (score.text(places - 1) for score in result.by_seat)
-        table.add_row(result.agent, result.others, result.score.text(places), *by_seat)
+        means = "  ".join(f"{seat.mean:.{places - 1}f}" for seat in result.by_seat)
+        widest = max(seat.half_width for seat in result.by_seat)
+        by_seat = f"{means}  (± {widest:.{places - 1}f})"
+        table.add_row(result.agent, result.others, result.score.text(places), by_seat)
     return table

@@ -78,10 +78,11 @@ class SelfPlay:
     def __init__(self, rules: Rules, *, tables: int, hands: int, seed: int) -> None:
         """Seat the tables and allocate the buffers."""
         self.tables = Tables(tables, rules, seed=seed)
-        layout, steps = self.tables.layout, hands * rules.plies
+        self._hands, self._next_hand = hands, 0
+        layout, steps = self.tables.layout, hands * rules.most_plies
         self._start = layout["holding"].start
         shape = (steps, tables)
-        self.rollout = Rollout(
+        self._buffers = Rollout(
             observation=torch.empty(*shape, layout.size, dtype=torch.int8),
             hidden=torch.empty(*shape, hidden_size(layout), dtype=torch.int8),
             mask=torch.empty(*shape, NUM_CARDS, dtype=torch.int8),
@@ -95,8 +96,11 @@ class SelfPlay:
     @torch.inference_mode()
     def collect(self, policy: Policy) -> Rollout:
         """Play whole hands with one policy in every seat; a view of the buffers."""
-        out = self.rollout
-        for t in range(len(out.seat)):
+        hands = range(self._next_hand, self._next_hand + self._hands)
+        self._next_hand = hands.stop
+        steps = sum(self.tables.rules.plies(hand) for hand in hands)
+        out = Rollout(**{name: buffer[:steps] for name, buffer in vars(self._buffers).items()})
+        for t in range(steps):
             obs, seat = self.tables.observe()
             out.observation[t] = torch.from_numpy(obs["observation"])
             out.mask[t] = torch.from_numpy(obs["action_mask"])

@@ -189,7 +189,7 @@ class raw_env(AECEnv[str, Any, Any]):
         number = np.concatenate(
             [np.full(prod(block.shape), block.number) for block in self.layout.blocks.values()]
         )
-        low, high = np.where(number, -128, 0), np.where(number, 127, 1)
+        low, high = np.where(number, -128, 0), np.where(number, 127, self.rules.packs)
         self.observation_spaces = {
             agent: self._observation_space(low, high) for agent in self.possible_agents
         }
@@ -199,12 +199,12 @@ class raw_env(AECEnv[str, Any, Any]):
             np.tile(low, seats).astype(np.int8), np.tile(high, seats).astype(np.int8), dtype=np.int8
         )
 
+        self._whole_match = episode == "match"
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
         self._states: NDArray[Any] = np.zeros(1, engine.STATE)
         self._views = np.zeros((seats, self.layout.size), np.int8)
         self._mask = np.zeros(NUM_CARDS, np.int8)
         self._step_rewards = np.zeros(seats, np.float32)
-        self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._seed: int | None = None
         self._hand = -1
 
@@ -244,8 +244,8 @@ class raw_env(AECEnv[str, Any, Any]):
 
         self.agents = self.possible_agents[:]
         self._scored = False
-        self.rewards = self._no_rewards.copy()
-        self._cumulative_rewards = self._no_rewards.copy()
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.agent_selection = self.possible_agents[states["turn"][0]]
@@ -267,7 +267,7 @@ class raw_env(AECEnv[str, Any, Any]):
         engine.write_mask(states["legal"][0], mask)
         for number, card in enumerate(parse_cards(options.get("actions") or ())):
             if engine.find_illegal(states, np.array([card])) >= 0:
-                reason = engine.illegal_reason(states[0], card)
+                reason = engine.illegal_reason(states[0], self.rules, card)
                 raise ValueError(f"action {number} of options['actions'], {reason}")
             engine.step_one(states, views, *self._args, card, self._step_rewards, mask)
             if states[0].phase == engine.OVER or states[0].hand != hand:
@@ -295,8 +295,9 @@ class raw_env(AECEnv[str, Any, Any]):
         points = [_as_int(total) for total in totals]
         if len(points) != self.rules.seats:
             raise ValueError(f"totals {points}: give one for each of {self.rules.seats} seats")
-        if self._args[0]["whole_match"][0] and max(points) >= self.rules.match_points:
-            raise ValueError(f"totals {points}: the match is over at {self.rules.match_points}")
+        limit = self.rules.match_points
+        if self._whole_match and limit is not None and max(points) >= limit + self.rules.exceed:
+            raise ValueError(f"totals {points}: the match is over at {limit}")
         if not all(-(2**31) <= total < 2**31 for total in points):
             raise ValueError(f"totals {points} don't fit 32 bits")
         return points
@@ -314,31 +315,41 @@ class raw_env(AECEnv[str, Any, Any]):
             return
         card = action if type(action) is int else _as_int(action)
         if not 0 <= card < NUM_CARDS or not self._mask[card]:
-            raise ValueError(engine.illegal_reason(self._states[0], card))
+            raise ValueError(engine.illegal_reason(self._states[0], self.rules, card))
         turn, over, hand_over, scored = engine.step_one(
             self._states, self._views, *self._args, card, self._step_rewards, self._mask
         )
         self._cumulative_rewards[agent] = 0.0
         if scored:
-            self.rewards = dict(zip(self.possible_agents, self._step_rewards.tolist(), strict=True))
+            rewards = self._step_rewards.tolist()
+            self.rewards = {agent: rewards[self._seats[agent]] for agent in self.agents}
             self._accumulate_rewards()
         elif self._scored:
-            self.rewards = self._no_rewards.copy()
+            self.rewards = dict.fromkeys(self.agents, 0.0)
         self._scored = scored
         if over:
-            self.terminations = dict.fromkeys(self.possible_agents, True)
+            self.terminations = dict.fromkeys(self.agents, True)
         if hand_over or len(self.infos[agent]) != len(_INFO):
             self._inform()  # also when a wrapper has written into those it was given
         self.agent_selection = self.possible_agents[turn]
+        if hand_over and not over and self._states["playoff"][0]:
+            self._retire()
         if self.render_mode == "human":
             self.render()
+
+    def _retire(self) -> None:
+        """End the agents that have no part in a play-off; they take their dead steps first."""
+        playing = int(self._states["playing"][0])
+        for agent in self.agents:
+            self.terminations[agent] = not playing >> self._seats[agent] & 1
+        self._deads_step_first()
 
     def _inform(self) -> None:
         states = self._states
         self._hand = int(states["hand"][0])
         totals = tuple(states["totals"][0, : self.rules.seats].tolist())
         info = dict(zip(_INFO, (int(states["dealer"][0]), totals), strict=True))
-        self.infos = {agent: info.copy() for agent in self.possible_agents}
+        self.infos = {agent: info.copy() for agent in self.agents}
 
     def observe(self, agent: str) -> dict[str, NDArray[np.int8]]:
         """What an agent sees now; fresh arrays.
@@ -349,7 +360,7 @@ class raw_env(AECEnv[str, Any, Any]):
         """
         seat = self._seats[agent]
         to_move = agent == self.agent_selection and not (
-            self.terminations[agent] or self.truncations[agent]
+            self.terminations.get(agent, True) or self.truncations[agent]
         )
         observation = {
             "observation": self._views[seat].copy(),

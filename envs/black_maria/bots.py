@@ -174,7 +174,7 @@ def duck_lead(mask):
 @kernel
 def duck_follow(mask, winning, last, penalties):
     """Under the winning card with the most points, or over it as cheaply as can be."""
-    under, most = _NO_CARD, -1
+    under, most = _NO_CARD, -1000
     for card in range(winning):
         if mask[card] and penalties[card] >= most:
             under, most = card, penalties[card]

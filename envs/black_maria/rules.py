@@ -2,13 +2,15 @@
 
 Sources, named in each field's docstring:
 
-* *Three-player page*: the British three-player game, 51 cards, 43 points a hand. It is
-  the default of everything here.
+* *Three-player page*: the British three-player game, 51 cards, 43 points a hand. It is the
+  default of everything here.
+* *3–6 player book*: the French book with options and variants; two packs for 6 to 10.
 
-A named set of clauses is a *profile*: ``Rules.profile("three_player")``.
+A named set of clauses is a *profile*: ``Rules.profile("traditional", seats=5)``. No code asks
+for a profile by name: what a profile does is what its fields say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -16,15 +18,21 @@ from typing import Any, Final
 from black_maria.cards import (
     HEARTS,
     NUM_CARDS,
+    NUM_RANKS,
     card_name,
     card_names,
     parse_card,
     parse_cards,
+    rank_of,
     suit_of,
 )
 
-PASS_DIRECTIONS: Final = {"left": 1, "right": -1}
-"""Where a pass goes: name → relative seat of the receiver, clockwise (before ``% seats``)."""
+PASS_DIRECTIONS: Final = ("none", "left", "right", "across")
+"""Where a pass may go, clockwise being left; ``"none"``: nobody passes in that hand."""
+
+MOONS: Final = ("none", "subtract", "others")
+"""What taking every penalty card does: nothing special; the points are subtracted from the
+taker's total instead of added; or the others get them instead."""
 
 
 def penalty_points(*, hearts: int, **cards: int) -> tuple[int, ...]:
@@ -32,12 +40,21 @@ def penalty_points(*, hearts: int, **cards: int) -> tuple[int, ...]:
 
     Args:
         hearts: Points of every heart that isn't named itself.
-        **cards: Points of single cards by name: ``QS=13``.
+        **cards: Points of single cards by name: ``QS=13``, ``TD=-10``.
     """
     points = [hearts if suit_of(card) == HEARTS else 0 for card in range(NUM_CARDS)]
     for name, value in cards.items():
         points[parse_card(name)] = value
     return tuple(points)
+
+
+def twos_removed(seats: int) -> tuple[int, ...]:
+    """The twos, ♣ ♦ ♥ ♠ in turn, that must go for 52 cards to deal out evenly.
+
+    3–6 player book, "Jeu de cartes": 2♣ with three seats, with five two twos (♣ and ♦ by
+    custom: the book's symbols are lost), with six all four.
+    """
+    return tuple(NUM_RANKS * suit for suit in range(NUM_CARDS % seats))
 
 
 @dataclass(frozen=True)
@@ -52,57 +69,135 @@ class Rules:
     """The profile's name, for messages and files."""
 
     seats: int = 3
-    """Players at the table, 3 to 6. Three-player page, 02 "Pack, deal and pass"."""
+    """Players at the table. Three-player page, 02 "Pack, deal and pass": 3. 3–6 player book,
+    "Joueurs": 3 to 6, and from 6 to 10 with two packs, "Cancellation"."""
 
-    removed: tuple[int, ...] = (parse_card("2C"),)
-    """Card ids taken out of the 52 before dealing. Three-player page, 02: 2♣, for 51 cards."""
+    packs: int = 1
+    """Packs of 52, 1 or 2. With two, identical cards in a trick cancel each other, and the
+    highest card of the suit led that is left wins; if none is, the cards stay on the table
+    for the next trick's winner and the same seat leads again. Cards that don't deal out
+    evenly go face down to the first trick's winner. 3–6 player book, "Cancellation"."""
+
+    removed: tuple[int, ...] = twos_removed(3)
+    """Cards taken out of each pack before dealing, ids or names. Three-player page, 02: 2♣,
+    for 51 cards. 3–6 player book, "Jeu de cartes"."""
 
     pass_count: int = 3
-    """Cards that each seat gives away before play. Three-player page, 02: three."""
+    """Cards that each seat gives away before play. Three-player page, 02, and 3–6 player
+    book, "Mise en place": three."""
 
-    pass_direction: str = "right"
-    """Whom a seat gives them to, ``"left"`` or ``"right"``, the same in every hand.
-    Three-player page, 02: right, never alternated, never skipped."""
+    pass_cycle: tuple[str, ...] = ("right",)
+    """Where they go, hand by hand in turn; names from ``PASS_DIRECTIONS``. Three-player page,
+    02: right, never alternated, never skipped. 3–6 player book, "Rotation du passage"."""
+
+    kept: tuple[int, ...] = ()
+    """Cards that may not be passed, ids or names. 3–6 player book, "Dirty Lady": Q♠."""
+
+    break_hearts: bool = False
+    """Hearts may be led only once one was discarded on another suit, or by a seat that holds
+    nothing else. 3–6 player book, "Cœurs rompus"; the three-player page, 03, has no such
+    clause."""
+
+    opening_card: int | None = None
+    """The card whose holder must lead it to the first trick, an id or a name; None: dealer's
+    left leads what it likes. 3–6 player book, "Divergence du Hearts américain": 2♣."""
+
+    first_trick_ban: tuple[int, ...] = ()
+    """Cards that may not be played to the first trick unless nothing else can be, ids or
+    names. American Hearts: hearts and Q♠; the three-player page, 03, rules a ban out."""
 
     penalties: tuple[int, ...] = penalty_points(hearts=1, QS=13, KS=10, AS=7)
-    """Penalty points of each card id, (52,), ≥ 0 and bad.
-    Three-player page, 04 "Penalties and finish": ♥ 1 each, Q♠ 13, K♠ 10, A♠ 7."""
+    """Penalty points of each card id, (52,); a bonus is negative. Three-player page, 04
+    "Penalties and finish": ♥ 1 each, Q♠ 13, K♠ 10, A♠ 7."""
 
-    match_points: int = 100
-    """A match ends after the hand in which a total reaches this many points; the lowest
-    total wins and equal lowest totals share the win. Three-player page, 04."""
+    moon: str = "none"
+    """What taking every card with a positive penalty does; a name from ``MOONS``.
+    Three-player page, FAQ: nothing. 3–6 player book, "Viser la lune": an option."""
+
+    hands: int | None = None
+    """A match lasts this many hands, the same number for each dealer; None: by points.
+    3–6 player book, "Durée fixe de la partie"."""
+
+    match_points: int | None = 100
+    """A match ends after the hand in which a total reaches this many points; None: by hands.
+    Three-player page, 04: 100."""
+
+    exceed: bool = False
+    """The total must exceed ``match_points``, not just reach it. 3–6 player book, "Fin
+    variable par seuil": exceed; the three-player page, 04: reach."""
+
+    playoff: bool = False
+    """Seats that tie for the lowest total play hands among themselves until one takes the
+    fewest points; otherwise they share the win. 3–6 player book, "Départage": played off;
+    three-player page, 04: shared."""
 
     def __post_init__(self) -> None:
         """Read cards given by name; refuse clauses that contradict each other."""
-        object.__setattr__(self, "removed", tuple(parse_cards(self.removed)))
+        for field in ("removed", "kept", "first_trick_ban"):
+            object.__setattr__(self, field, tuple(parse_cards(getattr(self, field))))
         object.__setattr__(self, "penalties", tuple(self.penalties))
-        if self.seats not in range(3, 7):
-            raise ValueError(f"seats={self.seats}: Black Maria is for 3 to 6 players")
+        object.__setattr__(self, "pass_cycle", tuple(self.pass_cycle))
+        if self.opening_card is not None:
+            object.__setattr__(self, "opening_card", parse_card(self.opening_card))
+        for wrong in self._contradictions():
+            raise ValueError(f"{self.name}: {wrong}")
+
+    def _contradictions(self) -> Any:
+        """Every clause that can't be, in words."""
+        if self.packs not in (1, 2):
+            yield f"packs={self.packs}: there may be 1 or 2"
+            return
+        fewest, most = (3, 6) if self.packs == 1 else (6, 10)
+        if self.seats not in range(fewest, most + 1):
+            yield f"seats={self.seats}: {self.packs} pack(s) are for {fewest} to {most} players"
+            return
         if len(set(self.removed)) != len(self.removed):
-            raise ValueError(f"removed: {card_names(self.removed)} names a card twice")
-        if len(self.deck) % self.seats:
-            raise ValueError(
-                f"{len(self.deck)} cards don't deal out evenly to {self.seats} seats: "
-                f"remove {len(self.deck) % self.seats} more"
-            )
-        if not 0 <= self.pass_count <= self.hand_size:
-            raise ValueError(f"pass_count={self.pass_count}: a holding has {self.hand_size} cards")
-        if self.pass_direction not in PASS_DIRECTIONS:
-            raise ValueError(
-                f"pass_direction={self.pass_direction!r}: choose from {', '.join(PASS_DIRECTIONS)}"
-            )
-        if len(self.penalties) != NUM_CARDS or min(self.penalties) < 0:
-            raise ValueError(f"penalties must be {NUM_CARDS} numbers ≥ 0, one for each card id")
-        for card in self.removed:
-            if self.penalties[card]:
-                raise ValueError(f"{card_name(card)} counts points but is removed from the pack")
-        if self.match_points < 1:
-            raise ValueError(f"match_points={self.match_points}: a match needs at least 1")
+            yield f"removed: {card_names(self.removed)} names a card twice"
+        over = len(self.deck) % self.seats
+        if over and self.packs == 1:
+            yield f"{len(self.deck)} cards don't deal out to {self.seats} seats: remove {over} more"
+        if len(self.penalties) != NUM_CARDS or not all(-999 < p < 999 for p in self.penalties):
+            yield f"penalties must be {NUM_CARDS} numbers under 999, one for each card id"
+            return
+        if not 0 <= self.pass_count <= self.hand_size - self.packs * len(self.kept):
+            yield f"pass_count={self.pass_count}: a holding may have fewer cards to pass"
+        if not 1 <= len(self.pass_cycle) <= MAX_CYCLE:
+            yield f"pass_cycle names {len(self.pass_cycle)} directions: 1 to {MAX_CYCLE} fit"
+        for direction in self.pass_cycle:
+            if direction not in PASS_DIRECTIONS:
+                yield f"pass_cycle: {direction!r} is none of {', '.join(PASS_DIRECTIONS)}"
+            if direction == "across" and self.seats % 2:
+                yield f"pass_cycle: nobody sits across with {self.seats} seats"
+        if self.opening_card is not None:
+            opening = card_name(self.opening_card)
+            if self.opening_card in self.removed:
+                yield f"{opening} opens but is removed from the pack"
+            if self.packs == 2:
+                yield f"{opening} opens, but two packs have two of it"
+            if self.opening_card in self.first_trick_ban:
+                yield f"{opening} opens but is banned from the first trick"
+            if self.break_hearts and suit_of(self.opening_card) == HEARTS:
+                yield f"{opening} opens but hearts must be broken first"
+        if self.moon not in MOONS:
+            yield f"moon={self.moon!r}: choose from {', '.join(MOONS)}"
+        if self.moon != "none" and sum(self.penalties[card] > 0 for card in self.deck) < 2:
+            yield f"moon={self.moon!r}: a single penalty card is no moon"
+        if (self.hands is None) == (self.match_points is None):
+            yield "a match has a length in hands or in match_points: give one, None for the other"
+        if self.hands is not None and (self.hands < 1 or self.hands % self.seats):
+            yield f"hands={self.hands}: let all {self.seats} seats deal equally often"
+        if self.match_points is not None and self.match_points < 1:
+            yield f"match_points={self.match_points}: a match needs at least 1"
+        if self.match_points is not None and self.hand_points <= 0:
+            yield f"hands of {self.hand_points} points need not reach match_points"
+        if self.playoff and self.packs == 2:
+            yield "a play-off may leave two seats, too few for two packs: share the win"
 
     @cached_property
     def deck(self) -> tuple[int, ...]:
-        """The card ids that are dealt, ascending."""
-        return tuple(card for card in range(NUM_CARDS) if card not in self.removed)
+        """The card ids that are dealt, ascending, twins twice."""
+        cards = (card for card in range(NUM_CARDS) if card not in self.removed)
+        return tuple(card for card in cards for _ in range(self.packs))
 
     @property
     def hand_size(self) -> int:
@@ -111,8 +206,8 @@ class Rules:
 
     @property
     def hand_points(self) -> int:
-        """Penalty points that fall in every hand."""
-        return sum(self.penalties)
+        """Penalty points that fall in a hand in which nobody shoots the moon."""
+        return sum(self.penalties[card] for card in self.deck)
 
     @property
     def par(self) -> float:
@@ -120,28 +215,138 @@ class Rules:
         return self.hand_points / self.seats
 
     @property
-    def plies(self) -> int:
-        """Decisions in a hand: every card passed and every card played."""
-        return self.seats * (self.pass_count + self.hand_size)
+    def total_varies(self) -> bool:
+        """Whether the points of a hand differ from hand to hand: a moon may be shot."""
+        return self.moon != "none"
+
+    def plies(self, hand: int = 0) -> int:
+        """Decisions in a hand of that number: every card passed and every card played."""
+        passes = self.pass_cycle[hand % len(self.pass_cycle)] != "none"
+        return self.seats * (self.pass_count * passes + self.hand_size)
+
+    @property
+    def most_plies(self) -> int:
+        """Decisions in the longest hand."""
+        return max(self.plies(hand) for hand in range(len(self.pass_cycle)))
 
     def replace(self, **changes: Any) -> "Rules":
         """The same rules with some clauses changed."""
         return replace(self, **changes)
 
     @staticmethod
-    def profile(name: str) -> "Rules":
+    def profile(name: str, seats: int | None = None, **changes: Any) -> "Rules":
         """The rules of a profile.
 
+        Args:
+            name: One of ``PROFILES``.
+            seats: How many play, where the profile leaves it open.
+            **changes: Clauses to change: ``moon="subtract"``.
+
         Raises:
-            ValueError: There is no profile of that name.
+            ValueError: There is no profile of that name, or not for so many seats, or the
+                changes contradict it.
         """
         if name not in PROFILES:
             raise ValueError(f"no profile {name!r}; there are: {', '.join(PROFILES)}")
-        return PROFILES[name]
+        choices, make = PROFILES[name]
+        if seats is None:
+            seats = choices[0]
+        if seats not in choices:
+            fit = " or ".join(map(str, choices))
+            raise ValueError(f"profile {name!r} is for {fit} seats, not {seats}")
+        return replace(make(seats), **changes)
 
 
-PROFILES: Final[Mapping[str, Rules]] = {rules.name: rules for rules in (Rules(),)}
-"""The named profiles."""
+MAX_CYCLE: Final = 16
+"""Directions that fit in a pass cycle."""
+
+
+def _four_player(seats: int) -> Rules:
+    return Rules("four_player", seats, removed=twos_removed(seats))
+
+
+def _hearts_and_queen(seats: int) -> Rules:
+    return Rules("hearts_and_queen", seats, penalties=penalty_points(hearts=1, QS=13))
+
+
+def _face_value(seats: int) -> Rules:
+    faces = [rank_of(card) + 2 if suit_of(card) == HEARTS else 0 for card in range(NUM_CARDS)]
+    spades = penalty_points(hearts=0, QS=13, KS=10, AS=7)
+    penalties = tuple(face + spade for face, spade in zip(faces, spades, strict=True))
+    return Rules("face_value", seats, penalties=penalties, match_points=500)
+
+
+def _traditional(seats: int) -> Rules:
+    return Rules(
+        "traditional",
+        seats,
+        removed=twos_removed(seats),
+        break_hearts=True,
+        hands={3: 9, 5: 10}.get(seats, 12),
+        match_points=None,
+        exceed=True,
+        playoff=True,
+    )
+
+
+def _variant(name: str, **changes: Any) -> Callable[[int], Rules]:
+    """A variant of the 3–6 player book; unlike there, a threshold counts when reached."""
+    return lambda seats: _traditional(seats).replace(name=name, exceed=False, **changes)
+
+
+def _rotating_pass(seats: int) -> Rules:
+    across = ("across",) if seats % 2 == 0 else ()
+    cycle = ("right", "left", *across, "none")
+    return _variant("rotating_pass", pass_cycle=cycle)(seats)
+
+
+def _american_hearts(seats: int) -> Rules:
+    return Rules(
+        "american_hearts",
+        seats,
+        removed=(),
+        pass_cycle=("left", "right", "across", "none"),
+        break_hearts=True,
+        opening_card=parse_card("2C"),
+        first_trick_ban=(*range(HEARTS * NUM_RANKS, HEARTS * NUM_RANKS + NUM_RANKS), 49),
+        penalties=penalty_points(hearts=1, QS=13),
+        moon="others",
+    )
+
+
+def _cancellation(seats: int) -> Rules:
+    return Rules("cancellation", seats, packs=2, removed=(), break_hearts=True)
+
+
+PROFILES: Final[Mapping[str, tuple[tuple[int, ...], Callable[[int], Rules]]]] = {
+    "three_player": ((3,), lambda seats: Rules(seats=seats)),
+    "four_player": ((4,), _four_player),
+    "hearts_and_queen": ((3,), _hearts_and_queen),
+    "face_value": ((3,), _face_value),
+    "traditional": ((3, 4, 5, 6), _traditional),
+    "dirty_lady": (
+        (3, 4, 5, 6),
+        _variant(
+            "dirty_lady",
+            pass_cycle=("left",),
+            kept=(parse_card("QS"),),
+            penalties=penalty_points(hearts=1, AH=5, KH=4, QH=3, JH=2, QS=13),
+            moon="subtract",
+        ),
+    ),
+    "slippery_anne": (
+        (3, 4, 5, 6),
+        _variant("slippery_anne", break_hearts=False, penalties=penalty_points(hearts=0, QS=13)),
+    ),
+    "omnibus": (
+        (3, 4, 5, 6),
+        _variant("omnibus", penalties=penalty_points(hearts=1, QS=13, KS=10, AS=7, JD=-10)),
+    ),
+    "rotating_pass": ((4, 3, 5, 6), _rotating_pass),
+    "american_hearts": ((4,), _american_hearts),
+    "cancellation": ((6, 7, 8, 9, 10), _cancellation),
+}
+"""The named profiles: for how many seats, the default first, and their rules."""
 
 
 def as_rules(rules: str | Rules) -> Rules:

@@ -18,7 +18,8 @@ from black_maria.rules import Rules, as_rules
 
 def history_rows(rules: Rules) -> int:
     """Rows of a history: cards given, cards received, cards played."""
-    return 2 * rules.pass_count + len(rules.deck)
+    most_played = NUM_CARDS if rules.playoff else rules.hand_size * rules.seats
+    return 2 * rules.pass_count + most_played
 
 
 class Tables:
@@ -123,7 +124,7 @@ class Tables:
         cards = cards.astype(np.int64, copy=False)
         wrong = engine.find_illegal(self._states, cards)
         if wrong >= 0:
-            reason = engine.illegal_reason(self._states[wrong], int(cards[wrong]))
+            reason = engine.illegal_reason(self._states[wrong], self.rules, int(cards[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         engine.step_tables(
             self._states, self._views, *self._args, cards,
