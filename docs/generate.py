@@ -2,29 +2,158 @@
 
 from pathlib import Path
 
+from black_maria.cards import NUM_CARDS, card_name
 from black_maria.layout import layout_of
+from black_maria.rules import PROFILES, Rules
 
-PAGE = """# The observation vector, index by index
+DOCS = Path(__file__).parent
 
-`{rules}`, F = {size}, int8. Made from `black_maria.layout` by `make docs`; don't edit.
+OBSERVATION = """# The observation vector, index by index
+
+`three_player`, F = {size}, int8. Made from `black_maria.layout` by `make docs`; don't edit.
 
 Seats are the observer's: me, then clockwise my left neighbour, and so on. A card's place in a
 block is its id, 13 · suit + rank: ♣ 0–12, ♦ 13–25, ♥ 26–38, ♠ 39–51, each from the two up to
 the ace. In a block *seats × 52* the first 52 entries are mine, the next 52 my left
-neighbour's, and so on.
+neighbour's, and so on. Other profiles have the same blocks, as long as their seats make them;
+with two packs a card counts up to 2. In a play-off absent seats are zeros.
 
 {table}
 
-`black_maria.describe(vector)` says a vector in words; `layout_of(rules).split(vector)` gives
-the blocks by name, `layout_of(rules)["holding"]` a block's slice.
+`black_maria.describe(vector, rules)` says a vector in words; `layout_of(rules).split(vector)`
+gives the blocks by name, `layout_of(rules)["holding"]` a block's slice.
 """
 
+RULES = """# The rules, profile by profile
 
-def observation_page(rules: str = "three_player") -> str:
-    """The page of a profile's observation layout."""
-    layout = layout_of(rules)
-    return PAGE.format(rules=rules, size=layout.size, table=layout.table())
+Made from `black_maria.rules` and the notes in `docs/generate.py` by `make docs`; don't edit.
+
+`Rules` is a frozen dataclass whose fields are the clauses; each field's docstring names its
+rule book. Get one by name, and change what your table plays otherwise:
+
+```python
+from black_maria import Rules, black_maria_v0, penalty_points
+
+env = black_maria_v0.env(rules="dirty_lady", episode="match")
+rules = Rules.profile("traditional", seats=5)                             # 3 to 6 seats
+rules = rules.replace(moon="subtract", hands=None, match_points=100)      # options of that book
+rules = Rules.profile("omnibus", penalties=penalty_points(hearts=1, QS=13, KS=10, AS=7, TD=-10))
+```
+
+Clauses that contradict each other are refused in words.
+
+## The profiles
+
+| profile | seats | cards each | points a hand | differs | source |
+|---|---|---|---|---|---|
+{profiles}
+
+*Page*: the three-player page. *Book*: the 3–6 player book. A profile's fields, where they
+aren't the defaults of `three_player`:
+
+{fields}
+
+## What the books leave open, and how it was settled
+
+| question | settled |
+|---|---|
+| Five seats: which two twos go? The book's symbols are lost. | 2♣ and 2♦, the custom |
+| Six seats: the four twos go, 2♥ among them, yet the book counts 43 a hand. | what is dealt counts: 42 |
+| Length of a fixed match | 9 hands with 3 seats, 12 with 4 and 6, 10 with 5: all deal equally often |
+| Is a threshold reached or exceeded? | the page and all variants: reached; `traditional`: exceeded |
+| What do a play-off's points count for? | they decide the play-off alone and enter no total; rewards are paid for them as in any hand |
+| Who plays it, with which cards? | the tied seats; 52 cards less the first twos (♣ ♦ ♥ ♠) that are over: two seats 26 each, three 17. If all tie, the profile's own pack |
+| Neighbours in a play-off | the nearest seats that play; *across* with three is the left one |
+| Tied in the play-off | the seats tied lowest in it play again, until one is left; the deal moves left among them |
+| Revoke | masks make it impossible; `env()` ends the episode, and the offender's last reward is minus all the points of the hand |
+| Does Q♠ break hearts? | no: only a heart does, discarded or led by a seat that holds nothing else |
+| What shows a void? | not following suit; under hearts broken also leading a heart before the break, which shows the other three suits |
+| A moon and a bonus card | the bonus counts for its taker as ever, and isn't needed for the moon |
+| Where is a moon an option at all? | where more than one card has a positive penalty |
+| Cancellation: nothing of the suit led is left | the trick stays on the table for the next trick's winner, and the same seat leads again; on the last trick it goes to the last winner, or, if no trick was ever won, to the last leader |
+| Cancellation: cards that don't deal out evenly | lie face down, unseen, until the first trick is won; its winner takes them, and then all see them |
+| Direction of the pass, hand by hand | by the hand's number in the match; in single hands by the deal's number |
+| Who leads before the opening card is passed on? | its holder after the pass leads it |
+"""
+
+NOTES = {
+    "three_player": ("the default", "page, 01–05"),
+    "four_player": ("2♣ stays", 'page, 06 "Other profiles"'),
+    "hearts_and_queen": ("only hearts and Q♠ count", "page, 06"),
+    "face_value": ("hearts count their faces, A♥ 14; match to 500", "page, 06"),
+    "traditional": (
+        "hearts must be broken; a fixed number of hands; ties are played off",
+        'book, "Mise en place" to "Victoire"',
+    ),
+    "dirty_lady": (
+        "pass left, Q♠ stays; A♥ 5, K♥ 4, Q♥ 3, J♥ 2; no other spade; taking all is subtracted",
+        'book, "Dirty Lady"',
+    ),
+    "slippery_anne": ("only Q♠ counts; hearts are cards like others", 'book, "Slippery Anne"'),
+    "omnibus": ("J♦ (or 10♦) is worth −10 to its taker", 'book, "Omnibus Hearts"'),
+    "rotating_pass": (
+        "right, left, across, nobody, hand by hand; no across with 3 or 5",
+        'book, "Rotation du passage"',
+    ),
+    "american_hearts": (
+        "pass left, right, across, nobody; 2♣ opens; no hearts or Q♠ on the first trick; "
+        "hearts must be broken; ♥ 1, Q♠ 13; a moon costs each other seat 26",
+        'book, "Divergence du Hearts américain", and custom',
+    ),
+    "cancellation": (
+        "two packs; twins in a trick cancel each other; hearts must be broken; match to 100",
+        'book, "Cancellation Black Maria", and custom',
+    ),
+}
+
+
+def observation_page() -> str:
+    """The page of the observation layout."""
+    layout = layout_of("three_player")
+    return OBSERVATION.format(size=layout.size, table=layout.table())
+
+
+def rules_page() -> str:
+    """The page of the profiles."""
+    rows, fields = [], []
+    for name, (seats, _) in PROFILES.items():
+        each = [Rules.profile(name, seats=count) for count in sorted(seats)]
+        points = sorted({rules.hand_points for rules in each}, reverse=True)
+        differs, source = NOTES[name]
+        rows.append(
+            f"| `{name}` | {_listed(rules.seats for rules in each)} "
+            f"| {_listed(rules.hand_size for rules in each)} | {_listed(points)} "
+            f"| {differs} | {source} |"
+        )
+        changed = _changed(Rules.profile(name))
+        if changed:
+            fields.append(f"* `{name}` ({seats[0]} seats): {changed}")
+    return RULES.format(profiles="\n".join(rows), fields="\n".join(fields))
+
+
+def _listed(numbers) -> str:  # type: ignore[no-untyped-def]
+    return ", ".join(map(str, numbers))
+
+
+def _changed(rules: Rules) -> str:
+    """The fields that differ from the default's, cards by name."""
+    default, words = Rules(), []
+    for field, value in vars(rules).items():
+        if field in ("name", "deck") or value == getattr(default, field):
+            continue
+        if field == "penalties":
+            cards = [card for card in range(NUM_CARDS) if value[card] != default.penalties[card]]
+            value = ", ".join(f"{card_name(card)} {value[card]}" for card in cards)
+        elif field in ("removed", "kept", "first_trick_ban"):
+            value = " ".join(card_name(card) for card in value) or "nothing"
+        elif field == "opening_card":
+            value = card_name(value)
+        elif field == "pass_cycle":
+            value = ", ".join(value)
+        words.append(f"`{field}` {value}")
+    return "; ".join(words)
 
 
 if __name__ == "__main__":
-    (Path(__file__).parent / "observation.md").write_text(observation_page())
+    (DOCS / "observation.md").write_text(observation_page(), encoding="utf-8")
+    (DOCS / "rules.md").write_text(rules_page(), encoding="utf-8")

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
 
-from black_maria import Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
+from black_maria import PROFILES, Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
 from black_maria.engine import EPISODES
 from black_maria.layout import layout_of
+
+EVERY_PROFILE = [(name, seats) for name, (choices, _) in PROFILES.items() for seats in choices]
 
 # Two hints of api_test look for a bare array, and come up at PettingZoo's own classic games
 # with a mask as well.
@@ -42,6 +44,32 @@ def play(env, choose=None, *, limit=10**6):
 @pytest.mark.parametrize("history", [False, True])
 def test_conforms_to_pettingzoo(make, episode, history, capsys):
     api_test(make(episode=episode, history=history), num_cycles=300)
+
+
+@masked_dict
+@pytest.mark.filterwarnings(  # in a play-off the seats that have no part in it see zeros
+    "ignore:Observation numpy array is all zeros:UserWarning:pettingzoo.test.api_test"
+)
+@pytest.mark.parametrize(("profile", "seats"), EVERY_PROFILE)
+def test_conforms_to_pettingzoo__every_profile(profile, seats, capsys):
+    rules = Rules.profile(profile, seats)
+    api_test(black_maria_v0.env(rules=rules, episode="match", history=True), num_cycles=200)
+    seed_test(lambda: black_maria_v0.env(rules=rules), num_cycles=40)
+
+
+@pytest.mark.parametrize(("profile", "seats"), EVERY_PROFILE)
+def test_spaces__hold_every_observation_of_every_profile(profile, seats):
+    env = black_maria_v0.env(rules=Rules.profile(profile, seats), episode="match", history=True)
+    env.reset(seed=1)
+    rng = random.Random(1)
+    for _ in range(400):
+        for agent in env.agents:
+            assert env.observation_space(agent).contains(env.observe(agent))
+        assert env.unwrapped.state_space.contains(env.state())
+        mask = env.last()[0]["action_mask"]
+        env.step(int(rng.choice(np.flatnonzero(mask))) if mask.any() else None)
+        if not env.agents:
+            env.reset()
 
 
 @pytest.mark.parametrize("episode", EPISODES)

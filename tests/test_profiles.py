@@ -8,7 +8,6 @@ import pytest
 
 import oracle
 from black_maria import black_maria_v0, engine
-from black_maria.bots import make_bot
 from black_maria.cards import NUM_CARDS
 from black_maria.rules import PROFILES, Rules, penalty_points
 from black_maria.tables import Tables, history_rows
@@ -153,6 +152,20 @@ def moon_seeker(games, generator):
     return np.array(cards)
 
 
+def twin_seeker(games, generator):
+    """Everybody plays the twin of a card on the table if it can."""
+    cards = []
+    for game in games:
+        options = sorted(game.legal(), key=ID.get)
+        lying = [oracle.face(card) for _, card in game.table]
+        twins = [card for card in options if lying.count(card) == 1]
+        cards.append(ID[generator.choice(twins or options)])
+    return np.array(cards)
+
+
+SEEKERS = {"moon": moon_seeker, "twins": twin_seeker}
+
+
 def lockstep(
     rules, text, count, seed, *, episode="hand", reward="trick", hands=1, every=6, play=None
 ):
@@ -163,7 +176,6 @@ def lockstep(
     """
     tables = Tables(count, rules, seed=seed, episode=episode, reward=reward, history=True)
     starts = {name: block.start for name, block in tables.layout.blocks.items()}
-    bot = make_bot(play, rules) if play in ("duck", "heuristic") else None
     generator = np.random.default_rng(seed)
     seats, match = rules.seats, episode == "match"
     seen = Counter()
@@ -205,10 +217,8 @@ def lockstep(
             assert game.places() == sorted(game.pack)
             assert int(states[k]["playing"]) == sum(1 << s for s in game.playing)
             assert bool(states[k]["broken"]) == game.broken
-        if bot:
-            actions = bot.act(obs, tables.keys())
-        elif play == "moon":
-            actions = moon_seeker(games, generator)
+        if play in SEEKERS:
+            actions = SEEKERS[play](games, generator)
         else:
             actions = random_legal(obs["action_mask"], generator)
         rewards, done = tables.step(actions)
@@ -259,8 +269,13 @@ def test_lockstep__thousand_random_hands_a_profile(name, seats):
     tables = -(-1000 // len(SEATS[name]) // hands)
     seen = lockstep(rules, book(name, seats), tables, seed=32, hands=hands)
     assert seen["hands"] >= tables * hands
-    if name == "cancellation":
-        assert seen["cancelled"] > 20
+
+
+@pytest.mark.parametrize("seats", SEATS["cancellation"])
+def test_lockstep__tricks_that_cancel_out(seats):
+    rules, text = Rules.profile("cancellation", seats), book("cancellation", seats)
+    seen = lockstep(rules, text, 60, 35, play="twins", every=10)
+    assert seen["cancelled"] > 2
 
 
 MOONS = [
@@ -281,6 +296,7 @@ def test_lockstep__moons(name, seats, changes, in_words, reward):
     text = replace(book(name, seats), **in_words)
     hands = len(rules.pass_cycle)
     seen = lockstep(rules, text, 40, 33, hands=hands, reward=reward, play="moon", every=20)
+    print(name,seats,seen)
     assert seen["moons"] > 0
 
 

@@ -12,7 +12,7 @@ from black_maria.bots import BOTS, make_bot
 from black_maria.cards import card_name, card_names, parse_card, parse_cards
 from black_maria.engine import deal
 from black_maria.layout import describe, layout_of
-from black_maria.rules import PROFILES, Rules
+from black_maria.rules import PROFILES, Rules, penalty_points
 from black_maria.tables import Tables
 
 __all__ = [
@@ -29,4 +29,5 @@ __all__ = [
     "make_bot",
     "parse_card",
     "parse_cards",
+    "penalty_points",
 ]

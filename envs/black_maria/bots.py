@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, parse_card
-from black_maria.engine import inlined, kernel
+from black_maria.engine import inlined, kernel, rules_record
 from black_maria.heuristic import heuristic_kernel
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules, as_rules
@@ -37,7 +37,7 @@ class Bot:
         self.rules = rules
         self._kernel = _KERNELS[name]
         self._layout = layout_of(rules)
-        self._penalties = np.array(rules.penalties, np.int64)
+        self._record = rules_record(rules)
 
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
@@ -56,7 +56,7 @@ class Bot:
         """
         observation, mask = check_batch(obs, keys, self._layout)
         actions = np.empty(len(keys), np.int64)
-        self._kernel(observation, mask, keys, self._layout.record, self._penalties, actions)
+        self._kernel(observation, mask, keys, self._record, self._layout.record, actions)
         return actions
 
 
@@ -110,7 +110,7 @@ def first_bad_mask(mask):
 
 
 @kernel
-def random_kernel(observation, mask, keys, at, penalties, actions):
+def random_kernel(observation, mask, keys, rules, at, actions):
     """Any legal card."""
     for i in range(len(mask)):
         legal = 0
@@ -204,10 +204,10 @@ def winning_card(observation, at, seats):
 
 
 @kernel
-def duck_kernel(observation, mask, keys, at, penalties, actions):
+def duck_kernel(observation, mask, keys, rules, at, actions):
     """The yardstick."""
     at = at[0]
-    seats = (at.led - at.trick) // NUM_CARDS
+    seats, penalties = rules[0].seats, rules[0].penalties
     for i in range(len(mask)):
         winning = winning_card(observation[i], at, seats)
         if observation[i, at.phase]:

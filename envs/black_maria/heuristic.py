@@ -129,45 +129,45 @@ def heuristic_kernel(observation, mask, keys, at, penalties, actions):
         if mask[i].sum() == 1:  # a tenth of all decisions
             actions[i] = mask[i].argmax()
             continue
-        read(notes, observation[i], at[0], penalties)
-        guess_holders(notes, observation[i], at[0], penalties)
+        read(notes, observation[i], at[0])
+        guess_holders(notes, observation[i], at[0])
         if notes.passing:
-            actions[i] = choose_pass(notes, mask[i], penalties)
+            actions[i] = choose_pass(notes, mask[i])
         else:
-            actions[i] = choose_play(notes, mask[i], penalties)
+            actions[i] = choose_play(notes, mask[i])
 
 
 @kernel
-def choose_pass(notes, mask, penalties):
+def choose_pass(notes, mask):
     """The card whose danger is greatest, once it is known to be at the receiver."""
     best, most = -1, -np.inf
     for suit in range(NUM_SUITS):
         first = NUM_RANKS * suit
-        study_suit(notes, suit, penalties)
-        before = danger(notes, suit, penalties)
+        study_suit(notes, suit)
+        before = danger(notes, suit)
         for card in range(first, first + NUM_RANKS):
             if mask[card]:
-                give(notes, card, penalties, 1)
-                study_suit(notes, suit, penalties)
-                gain = before - danger(notes, suit, penalties)
-                give(notes, card, penalties, -1)
+                give(notes, card, 1)
+                study_suit(notes, suit)
+                gain = before - danger(notes, suit)
+                give(notes, card, -1)
                 if gain > most:
                     best, most = card, gain
     return best
 
 
 @inlined
-def give(notes, card, penalties, count):
+def give(notes, card, count):
     """Move a card from my holding to the seat I pass to; back with a count of −1."""
     suit = card // NUM_RANKS
     notes.mine[card] -= count
     notes.chance[notes.pass_to, card] += count
     notes.num_unseen[suit] += count
-    notes.unseen_points[suit] += count * penalties[card]
+    notes.unseen_points[suit] += count * notes.price[card]
 
 
 @kernel
-def choose_play(notes, mask, penalties):
+def choose_play(notes, mask):
     """The card that costs least, now and later."""
     best, least = -1, np.inf
     for suit in range(NUM_SUITS):
@@ -175,26 +175,26 @@ def choose_play(notes, mask, penalties):
         may_win = notes.led < 0 or notes.led == suit
         if not mask[first : first + NUM_RANKS].any():
             continue
-        study_suit(notes, suit, penalties)
-        before = danger(notes, suit, penalties)
+        study_suit(notes, suit)
+        before = danger(notes, suit)
         for card in range(first, first + NUM_RANKS):
             if mask[card]:
                 notes.mine[card] -= 1
-                cost = danger(notes, suit, penalties) - before
+                cost = danger(notes, suit) - before
                 notes.mine[card] += 1
                 if may_win and card > notes.winning:
-                    cost += trick_cost(notes, card, penalties)
+                    cost += trick_cost(notes, card)
                 elif not may_win:
-                    cost -= TOSS * penalties[card]
+                    cost -= TOSS * notes.price[card]
                 if cost < least - TIE or (cost < least + TIE and best // NUM_RANKS == suit):
                     best, least = card, cost
     return best
 
 
 @kernel
-def trick_cost(notes, card, penalties):
+def trick_cost(notes, card):
     """Expected points, and the price of the lead, of a card that beats those on the table."""
-    win, points = 1.0, float(notes.points + penalties[card])
+    win, points = 1.0, notes.points + notes.price[card]
     clean = points == 0.0
     for seat in range(1, notes.to_act + 1):
         no_lower, no_higher = notes.none_below[seat, card], notes.none_above[seat, card]
@@ -204,13 +204,13 @@ def trick_cost(notes, card, penalties):
         win *= 1.0 - over
         if over < 1.0:  # else it never plays under me
             thrown = no_lower * no_higher * notes.throw[seat]
-            thrown += expected_worst(notes, seat, card // NUM_RANKS, card, penalties)
+            thrown += expected_worst(notes, seat, card // NUM_RANKS, card)
             points += thrown / (1.0 - over)
     return win * (points + LEAD)
 
 
 @kernel
-def danger(notes, suit, penalties):
+def danger(notes, suit):
     """What my cards of a suit threaten to cost in later tricks, less what a void is worth."""
     passing = notes.passing
     guarded, heavy_guarded = GUARDED[passing], HEAVY_GUARDED[passing]
@@ -222,9 +222,9 @@ def danger(notes, suit, penalties):
                 void = notes.none_below[seat, card] * notes.none_above[seat, card]
                 thrown += void * notes.throw[seat]
             wins = THROWN[passing] * thrown + notes.under[card] + HIGH[passing]
-            wins += OWN[passing] * penalties[card]
+            wins += OWN[passing] * notes.price[card]
             win = notes.win[card]
-            exposed = heavy_fade if penalties[card] >= HEAVY else fade
+            exposed = heavy_fade if notes.base[card] >= HEAVY else fade
             cost += exposed * (win * wins - (1.0 - win) * EXIT[passing])
             fade *= guarded
             heavy_fade *= heavy_guarded
@@ -234,7 +234,7 @@ def danger(notes, suit, penalties):
 
 
 @kernel
-def study_suit(notes, suit, penalties):
+def study_suit(notes, suit):
     """Fill in, for a suit, what opponents lack around each card and what mine do if led."""
     first, end = NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS
     for seat in range(1, notes.seats):
@@ -252,18 +252,18 @@ def study_suit(notes, suit, penalties):
             for seat in range(1, notes.seats):
                 forced_over = notes.none_below[seat, card] * (1.0 - notes.none_above[seat, card])
                 notes.win[card] *= 1.0 - forced_over
-                notes.under[card] += expected_worst(notes, seat, suit, card, penalties)
+                notes.under[card] += expected_worst(notes, seat, suit, card)
 
 
 @inlined
-def expected_worst(notes, seat, suit, end, penalties):
+def expected_worst(notes, seat, suit, end):
     """Expected points of the worst card of a suit, of an id under ``end``, that a seat holds."""
     points, none = 0.0, 1.0
     if suit == ALL_SUITS or notes.unseen_points[suit]:
         for k in range(notes.num_worst[suit]):
             card = notes.worst[suit, k]
             if card < end:
-                points += none * notes.chance[seat, card] * penalties[card]
+                points += none * notes.chance[seat, card] * notes.price[card]
                 none *= 1.0 - notes.chance[seat, card]
     return points
 
@@ -286,7 +286,7 @@ def sort_points(notes, penalties):
 
 
 @kernel
-def read(notes, observation, at, penalties):
+def read(notes, observation, at):
     """Note whose turn it is for what, the trick, and which cards are unseen."""
     seats = notes.seats
     notes.passing = 1 if observation[at.phase] else 0
@@ -297,7 +297,7 @@ def read(notes, observation, at, penalties):
             notes.pass_to = seat
         if observation[at.position + seat]:
             notes.to_act = seats - 1 - seat
-    count_cards(notes, observation, at, penalties)
+    count_cards(notes, observation, at)
     notes.led = notes.winning = -1
     for suit in range(NUM_SUITS):
         if observation[at.led + suit]:
@@ -312,7 +312,7 @@ def read(notes, observation, at, penalties):
 
 
 @inlined
-def count_cards(notes, observation, at, penalties):
+def count_cards(notes, observation, at):
     """Note the cards that are mine, unseen, and known, and the opponents' unknown places."""
     seats = notes.seats
     held, had = np.int64(0), np.int64(0)
@@ -346,7 +346,7 @@ def count_cards(notes, observation, at, penalties):
 
 
 @kernel
-def guess_holders(notes, observation, at, penalties):
+def guess_holders(notes, observation, at):
     """Fill in how probably each opponent holds each unseen card, and what it could throw."""
     share_out(notes, observation, at)
     for card in range(NUM_CARDS):
@@ -360,15 +360,15 @@ def guess_holders(notes, observation, at, penalties):
                 chance = 1.0 if seat == notes.pass_to else 0.0
             else:
                 chance = notes.share[seat, card // NUM_RANKS]
-                if penalties[card] >= HEAVY and seat == notes.pass_to and not notes.passing:
+                if notes.base[card] >= HEAVY and seat == notes.pass_to and not notes.passing:
                     chance *= KEPT
             notes.chance[seat, card] = chance
             total += chance
-        if penalties[card] >= HEAVY and total > 0.0:
+        if notes.base[card] >= HEAVY and total > 0.0:
             for seat in range(1, notes.seats):
                 notes.chance[seat, card] /= total
     for seat in range(1, notes.seats):
-        notes.throw[seat] = expected_worst(notes, seat, ALL_SUITS, NUM_CARDS, penalties)
+        notes.throw[seat] = expected_worst(notes, seat, ALL_SUITS, NUM_CARDS)
 
 
 @inlined

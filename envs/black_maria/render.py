@@ -21,9 +21,10 @@ def table_text(state: Any, rules: Rules) -> str:
         state: An ``engine.STATE`` record.
         rules: The rules that it is played by.
     """
-    phase = int(state.phase)
-    trick_number = int(state.num_played) // rules.seats + 1
-    lines = [f"{rules.name}, {_PHASES.get(phase, f'trick {trick_number} of {rules.hand_size}')}"]
+    phase, seats_playing = int(state.phase), int(state.num_playing)
+    trick = int(state.num_played) // seats_playing + 1
+    stage = _PHASES.get(phase, f"trick {trick} of {int(state.to_play) // seats_playing}")
+    lines = [f"{rules.name}, {'play-off, ' if state.playoff else ''}{stage}"]
     lines.append(f"  {'':<12}{'total':>5}{'hand':>6}  captured penalties, holding")
     for seat in range(rules.seats):
         mover = phase != OVER and seat == state.turn
@@ -36,16 +37,19 @@ def table_text(state: Any, rules: Rules) -> str:
         lines.append(f"  {'':<25}{_by_suit(cards_of(state.holding[seat]))}")
         if phase == PASSING and (given := cards_of(state.given[seat])):
             lines.append(f"  {'':<25}passes {card_names(given)}")
-    lines.append(f"trick: {_trick(state, int(state.in_trick))}")
-    if phase != PASSING and not state.in_trick and state.num_played:
-        lines.append(f"taken by {agent_name(state.turn)}: {_trick(state, rules.seats)}")
+    played, first = int(state.num_played), int(state.num_played) - int(state.in_trick)
+    lines.append(f"trick: {_plays(state, first, played)}")
+    if first > state.pile_start:
+        lines.append(f"cancelled, still on the table: {_plays(state, state.pile_start, first)}")
+    elif not state.in_trick and played:
+        taker = agent_name(state.last_taker)
+        lines.append(f"taken by {taker}: {_plays(state, state.taken_from, played)}")
     return "\n".join(lines)
 
 
-def _trick(state: Any, count: int) -> str:
-    """The last ``count`` cards played, with who played them."""
-    start = int(state.num_played) - count
-    plays = zip(state.seats[start : start + count], state.cards[start : start + count], strict=True)
+def _plays(state: Any, start: int, stop: int) -> str:
+    """Some of the cards played, in order, with who played them."""
+    plays = zip(state.seats[start:stop], state.cards[start:stop], strict=True)
     return "  ".join(f"{agent_name(seat)} {card_name(card)}" for seat, card in plays) or "–"
 
 
