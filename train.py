@@ -50,7 +50,7 @@ class TrainConfig:
     """The profile to play by."""
     seats: int | None = None
     """Players at the table, where the profile leaves it open."""
-    decisions: int = 6_000_000
+    decisions: int = 8_000_000
     """Decisions of all seats, rounded up to whole rollouts."""
     tables: int = 256
     """Tables played side by side."""

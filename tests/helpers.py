@@ -30,6 +30,11 @@ def plane_names(plane: int) -> set[str]:
     return {card for card in CARDS if int(plane) >> ID[card] & 1}
 
 
+def cards_in(planes: Iterable[int]) -> list[str]:
+    """A set of the engine as card names in order, twins twice."""
+    return [CARDS[c] for c in range(52) for plane in planes if int(plane) >> c & 1]
+
+
 def dealt(
     seed: int, table: int = 0, hand: int = 0, rules: str | Rules = "three_player"
 ) -> tuple[list[list[str]], int]:
@@ -203,11 +208,11 @@ def play(tables: Tables, plies: int, bot: str = "random") -> np.ndarray:
     return rewards
 
 
-def digest(seats: int = 3, plies: int = 130) -> str:
+def digest(name: str = "three_player", seats: int = 3, plies: int = 130) -> str:
     """A hash of everything that a few tables hand out while bots play there."""
-    rules = as_rules("three_player")
-    if seats == 4:
-        rules = rules.replace(name="four", seats=4, removed=())
+    rules = Rules.profile(name, seats)
+    if rules.playoff:  # soon, and with hands that tie
+        rules = rules.replace(hands=None, match_points=1, exceed=False)
     tables = Tables(2, rules, seed=2**64 - 1, episode="match", reward="relative", history=True)
     bots = [make_bot(name, rules) for name in ("random", "duck", "heuristic")]
     sha = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""The PettingZoo environment: conformance, rewards, options, refusals, copies, pictures."""
+"""The PettingZoo environment: conformance, rewards, options, refusals, copies."""
 
 import copy
 import pickle
@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
+from pettingzoo.test import api_test, parallel_api_test, seed_test
 
 from black_maria import PROFILES, Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
 from black_maria.engine import EPISODES
@@ -79,10 +79,6 @@ def test_conforms_to_pettingzoo__parallel(episode, capsys):
 
 def test_conforms_to_pettingzoo__seeds():
     seed_test(black_maria_v0.env, num_cycles=100)
-
-
-def test_conforms_to_pettingzoo__render(capsys):
-    render_test(black_maria_v0.env)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -453,13 +449,3 @@ def test_render__ansi_shows_holdings_trick_captures_and_totals(capsys):
     assert "trick: player_0 6♦  player_1 K♦" in text
     assert "♣ 4 5" in text  # held by player_2, whom player_0 passed them to
     assert capsys.readouterr().out == ""
-
-
-def test_render__human_prints_after_every_step(capsys):
-    env = black_maria_v0.env(render_mode="human")
-    env.reset(seed=0)
-    assert "passing" in capsys.readouterr().out
-    env.step(int(env.last()[0]["action_mask"].argmax()))
-    assert "passes" in capsys.readouterr().out
-    play(env)
-    assert "hand over" in capsys.readouterr().out

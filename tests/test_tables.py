@@ -556,3 +556,93 @@ def test_threads__two_tables_at_once_as_one_after_the_other():
     for thread in threads:
         thread.join()
     assert alone == results
+
+
+# --- some tables only, a seed for each, waiting at the end ------------------------------------
+
+
+def test_step__where_moves_those_tables_only():
+    tables, all_of_them = at_ply(NEXT_PLY - 1), at_ply(NEXT_PLY - 1)
+    where = np.arange(8) % 3 == 0
+    before, _ = tables.save()
+    cards = tables.observe()[0]["action_mask"].argmax(axis=1)
+    rewards, done = tables.step(np.where(where, cards, -1), where)
+    expected, _ = all_of_them.step(cards)
+    assert np.array_equal(rewards, expected * where[:, None])
+    assert np.array_equal(done, where)
+    after, moved = tables.save()[0], all_of_them.save()[0]
+    for name in engine.STATE.names:
+        assert np.array_equal(after[name][where], moved[name][where])
+        assert np.array_equal(after[name][~where], before[name][~where])
+    obs, seat = tables.observe()
+    assert np.array_equal(obs["observation"], tables.views()[np.arange(8), seat])
+
+
+@pytest.mark.parametrize("where", [[True], np.ones(8, np.int8), True, np.ones((8, 1), bool)])
+def test_where__of_another_shape_or_type_is_refused(where):
+    tables = at_ply(5)
+    before = snapshot(tables)
+    cards = tables.observe()[0]["action_mask"].argmax(axis=1)
+    with pytest.raises(ValueError, match="where must be bool"):
+        tables.step(cards, where)
+    with pytest.raises(ValueError, match="where must be bool"):
+        tables.reset(1, where)
+    assert snapshot(tables) == before
+
+
+def test_step__where_names_the_illegal_card_among_those_that_move():
+    tables = at_ply(5)
+    before = snapshot(tables)
+    where = np.arange(8) >= 6
+    with pytest.raises(ValueError, match="row 6, table 6"):
+        tables.step(np.full(8, 99), where)
+    assert snapshot(tables) == before
+
+
+@pytest.mark.parametrize("kind", [list, np.uint64, tuple])
+def test_seed__one_for_each_table(kind):
+    seeds = [5, 0, 2**64 - 1, 5]
+    mixed = Tables([0, 0, 3, 1], seed=kind(seeds))
+    alone = [Tables([t], seed=s) for t, s in zip([0, 0, 3, 1], seeds, strict=True)]
+    for _ in range(NEXT_PLY + 5):
+        assert np.array_equal(mixed.views(), np.concatenate([one.views() for one in alone]))
+        for tables in (mixed, *alone):
+            play(tables, 1)
+
+
+@pytest.mark.parametrize("seed", [[1, 2], [1, -1, 2], [1, 2.5, 3], [[1], [2], [3]], "abc", {1, 2}])
+def test_seed__bad_ones_are_refused_and_nothing_changes(seed):
+    tables = Tables(3, seed=4)
+    before = snapshot(tables)
+    with pytest.raises(ValueError, match="seed"):
+        tables.reset(seed)
+    assert snapshot(tables) == before
+
+
+def test_reset__without_a_seed_deals_the_next_hand():
+    tables, other = at_ply(7, episode="match"), at_ply(NEXT_PLY)
+    where = np.arange(8) < 5
+    before = tables.views().copy()
+    tables.reset(where=where)
+    assert np.array_equal(tables.views()[where], other.views()[where])
+    assert np.array_equal(tables.views()[~where], before[~where])
+
+
+@pytest.mark.parametrize("episode", EPISODES)
+def test_deal_on__false_leaves_the_last_hand_until_reset(episode):
+    waiting, going = (Tables(6, seed=1, episode=episode, deal_on=on) for on in (False, True))
+    for _ in range(20 * NEXT_PLY):
+        cards = going.observe()[0]["action_mask"].argmax(axis=1)
+        assert snapshot(waiting) == snapshot(going)
+        rewards, done = (array.copy() for array in waiting.step(cards))
+        expected, expected_done = going.step(cards)
+        assert np.array_equal(rewards, expected)
+        assert np.array_equal(done, expected_done)
+        if done.any():
+            assert not waiting.observe()[0]["action_mask"][done].any()
+            assert (waiting.states()["phase"][done] == engine.OVER).all()
+            assert (waiting.totals()[done].sum(axis=1) % 43 == 0).all()
+            with pytest.raises(ValueError, match="row"):
+                waiting.step(going.observe()[0]["action_mask"].argmax(axis=1))
+            waiting.reset(where=done)
+    assert not waiting.states()["playoff"].any()

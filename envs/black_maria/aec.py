@@ -17,7 +17,8 @@
 Black Maria is the British three-player Hearts: 51 cards, three of them passed to the right,
 17 tricks without trumps, and 43 penalty points in every hand, which nobody wants: a heart
 counts 1, the queen of spades 13, the king 10, the ace 7. It is a small, hard, constant-sum
-game of imperfect information.
+game of imperfect information. That is the default; `rules=` has the rest of the family, for 3
+to 10 seats, and then agents and sizes follow the rules.
 
 ```python
 from black_maria import black_maria_v0
@@ -36,13 +37,14 @@ env.close()
 
 ### Arguments
 
-* `render_mode`: `"ansi"` makes `render()` return the table as text, all cards shown;
-  `"human"` prints it after every step.
-* `rules`: a profile's name or a `Rules` object.
+* `render_mode`: see Rendering.
+* `view`: whose cards are drawn, `"all"` or a seat: that seat's own, those it passed that aren't
+  played yet, and what lies open; the rest face down.
+* `rules`: a profile's name or a `Rules` object; docs/rules.md lists them.
 * `reward`: see Rewards.
 * `episode`: `"hand"`, one deal, or `"match"`: the dealer moves left, totals carry on, and
   the match ends after a hand in which a total reaches 100; the lowest total wins, equal
-  lowest totals share.
+  lowest totals share. Where the rules play ties off, the agents that aren't tied end first.
 * `history`: adds `"history"` to the observation.
 
 ### Observation Space
@@ -94,11 +96,25 @@ in the hand's penalties, but earns no reward. A value that can't be is refused w
 
 `state()` is the whole truth for central critics: the vectors of all seats, one after another.
 
+### Rendering
+
+| `render_mode=` | `render()`                                                             |
+|----------------|------------------------------------------------------------------------|
+| `"human"`      | draws in a window; `reset` and `step` do so too, `render_fps` a second |
+| `"rgb_array"`  | returns a picture, (450, 600, 3) uint8                                 |
+| `"ansi"`       | returns text (colour only on a terminal, and not with `NO_COLOR` set)  |
+
+`"human"` and `"rgb_array"` need pygame: `pip install 'black-maria[render]'`. In a notebook,
+`env.unwrapped` as a cell's last line shows the table, whatever the mode (PettingZoo's wrappers
+hide `_repr_html_`). `black_maria.render` has the functions behind all of them.
+
 ### Version History
 
 * v0: Initial version
 """
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any, ClassVar, SupportsIndex
@@ -114,9 +130,11 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from black_maria import engine
 from black_maria.cards import NUM_CARDS, parse_cards
 from black_maria.layout import layout_of
-from black_maria.render import agent_name, table_text
+from black_maria.picture import draw
+from black_maria.render import Html, Scene, agent_name, html, text
 from black_maria.rules import Rules, as_rules
 from black_maria.tables import history_rows
+from black_maria.window import Window
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
@@ -148,18 +166,20 @@ class raw_env(AECEnv[str, Any, Any]):
     """Black Maria without wrappers; this module's docstring is its manual.
 
     Args:
-        render_mode: None, ``"ansi"`` or ``"human"``.
+        render_mode: None, ``"human"``, ``"ansi"`` or ``"rgb_array"``.
         rules: A profile's name or rules.
         reward: ``"trick"``, ``"hand"``, ``"relative"`` or ``"match"``.
         episode: ``"hand"`` or ``"match"``.
         history: Whether observations hold ``"history"``.
+        view: ``"all"``, or the seat whose knowledge is drawn.
 
     Raises:
         ValueError: An unknown name; the message lists those that exist.
+        gymnasium.error.DependencyNotInstalled: The render mode needs pygame, which is missing.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
-        "render_modes": ["human", "ansi"],
+        "render_modes": ["human", "ansi", "rgb_array"],
         "name": "black_maria_v0",
         "is_parallelizable": False,
         "render_fps": 2,
@@ -173,13 +193,17 @@ class raw_env(AECEnv[str, Any, Any]):
         reward: str = "trick",
         episode: str = "hand",
         history: bool = False,
+        view: str | int = "all",
     ) -> None:
         """Set the spaces up; ``reset`` deals."""
         super().__init__()
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode={render_mode!r}: choose None, 'human' or 'ansi'")
+            modes = ", ".join(map(repr, self.metadata["render_modes"]))
+            raise ValueError(f"render_mode={render_mode!r}: choose None or one of {modes}")
         self.render_mode = render_mode
         self.rules = as_rules(rules)
+        self._viewer = self._checked_view(view)
+        self._window = Window("Black Maria") if render_mode == "human" else None
         self.layout = layout_of(self.rules)
         self._with_history = history
 
@@ -248,7 +272,8 @@ class raw_env(AECEnv[str, Any, Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.agent_selection = self.possible_agents[states["turn"][0]]
+        self._turn = int(states["turn"][0])
+        self.agent_selection = self.possible_agents[self._turn]
         self._skip_agent_selection = None
         self._inform()
         if self.render_mode == "human":
@@ -331,6 +356,7 @@ class raw_env(AECEnv[str, Any, Any]):
             self.terminations = dict.fromkeys(self.agents, True)
         if hand_over or len(self.infos[agent]) != len(_INFO):
             self._inform()  # also when a wrapper has written into those it was given
+        self._turn = turn
         self.agent_selection = self.possible_agents[turn]
         if hand_over and not over and self._states["playoff"][0]:
             self._retire()
@@ -359,7 +385,8 @@ class raw_env(AECEnv[str, Any, Any]):
             agent is to move, and ``"history"`` (rows, 3) int8 where asked for.
         """
         seat = self._seats[agent]
-        to_move = agent == self.agent_selection and not (
+        # not agent_selection: that may be an agent who still owes its dead step
+        to_move = seat == self._turn and not (
             self.terminations.get(agent, True) or self.truncations[agent]
         )
         observation = {
@@ -376,19 +403,42 @@ class raw_env(AECEnv[str, Any, Any]):
         """The whole truth: every seat's observation vector, seat 0 first; (seats · F,) int8."""
         return self._views.reshape(-1).copy()
 
-    def render(self) -> str | None:
-        """The table as text, returned or printed as the render mode says."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Draw the table, or return it as text or as a picture, as the render mode says.
+
+        Raises:
+            ValueError: No hand has been dealt yet.
+        """
         if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render_mode: 'human' or 'ansi'")
+            modes = ", ".join(map(repr, self.metadata["render_modes"]))
+            gymnasium.logger.warn(f"render() needs a render_mode, one of {modes}")
             return None
-        text = table_text(self._states[0], self.rules)
-        if self.render_mode == "human":
-            print(text, end="\n\n")
+        scene = Scene.of(self._states[0], self.rules, self._viewer)
+        if self.render_mode == "ansi":
+            terminal = sys.stdout is not None and sys.stdout.isatty()
+            return text(scene, colour=terminal and not os.environ.get("NO_COLOR"))
+        if self._window is None:
+            return draw(scene)
+        self._window.show(scene, self.metadata["render_fps"])
+        return None
+
+    def _repr_html_(self) -> Html | None:
+        """The table for a notebook; None, which makes it show ``repr``, before the first reset."""
+        if self._hand < 0:
             return None
-        return text
+        return html(Scene.of(self._states[0], self.rules, self._viewer))
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+
+    def _checked_view(self, view: str | int) -> int | None:
+        if view == "all":
+            return None
+        if isinstance(view, str) or view not in range(self.rules.seats):
+            raise ValueError(f"view={view!r}: choose 'all' or a seat, 0 … {self.rules.seats - 1}")
+        return int(view)
 
 
 def _as_int(value: Any) -> int:

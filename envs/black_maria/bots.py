@@ -39,6 +39,10 @@ class Bot:
         self._layout = layout_of(rules)
         self._record = rules_record(rules)
 
+    def __reduce__(self) -> tuple[Callable[..., "Bot"], tuple[str, Rules]]:
+        """Pickle by name: another process finds its own compiled kernel."""
+        return make_bot, (self.name, self.rules)
+
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:

@@ -61,6 +61,7 @@ STATE: Final = _record(
         ("playing", np.int64),
         ("num_playing", np.int64),
         ("match_hand", np.int64),
+        ("winners", np.int64),  # bit by bit; 0 until the match is over
         ("playoff", np.bool_),
         # where the cards are; each a pair of planes
         ("holding", np.int64, (MAX_SEATS, 2)),
@@ -127,7 +128,8 @@ _SUBTRACT, _OTHERS = MOONS.index("subtract"), MOONS.index("others")
 _BIT = np.array([1 << card for card in range(NUM_CARDS)], np.int64)
 _SUIT = np.array([0x1FFF << 13 * suit for suit in range(4)], np.int64)
 _U64 = np.uint64
-_DEAL, _CHOICE = _U64(0x6D61726961), _U64(0x626C61636B)  # separate streams of one seed
+# separate streams of one seed
+_DEAL, _CHOICE, _SEAT = _U64(0x6D61726961), _U64(0x626C61636B), _U64(0x73656174)
 
 
 _PLAIN_PYTHON = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
@@ -180,6 +182,15 @@ def choice_key(state):
     """The randomness of the decision at hand: a hash of (seed, table, hand, seat, ply)."""
     key = combine(combine(combine(_CHOICE, state.seed), state.table), state.hand)
     return combine(combine(key, state.turn), state.num_passed + state.num_played)
+
+
+@kernel
+def draw_seats(states, rules, seats):
+    """Write a seat for every table, drawn by (seed, table, hand)."""
+    for i in range(len(states)):
+        state = states[i]
+        key = combine(combine(combine(_SEAT, state.seed), state.table), state.hand)
+        seats[i] = np.int64(key % _U64(rules[0].seats))
 
 
 # --- card sets --------------------------------------------------------------------------------
@@ -469,10 +480,7 @@ def shoot_moon(state, rules, shooter, points):
 
 @kernel
 def match_over(state, rules):
-    """Whether the hand just finished was the match's last.
-
-    At the end ``playing`` is left with the winners; or with those who play off.
-    """
+    """Whether the hand just finished was the match's last; note winners or who plays off."""
     if not state.playoff:
         if rules.hands:
             ended = state.match_hand + 1 >= rules.hands
@@ -489,10 +497,23 @@ def match_over(state, rules):
             if score == lowest:
                 best |= _BIT[seat]
                 count += 1
-    state.playing = best
-    state.num_playing = count
-    state.playoff = rules.playoff
-    return count == 1 or not rules.playoff
+    if count > 1 and rules.playoff:
+        state.playing = best
+        state.num_playing = count
+        state.playoff = True
+        return False
+    state.winners = best
+    return True
+
+
+@kernel
+def win_shares(state, shares):
+    """Split 1 among the winners; ``shares``: (seats,)."""
+    winners = 0
+    for seat in range(len(shares)):
+        winners += state.winners >> seat & 1
+    for seat in range(len(shares)):
+        shares[seat] = (state.winners >> seat & 1) / winners
 
 
 # --- what each seat sees: `views` (seats, F), updated as cards move ---------------------------
@@ -644,6 +665,7 @@ def write_cards(planes, kind, by_seat, history, row):
 def open_match(state, rules):
     """The next hand is a match's first, and all play; totals stay."""
     state.match_hand = 0
+    state.winners = 0
     state.playoff = False
     state.num_playing = rules.seats
     state.playing = _BIT[rules.seats] - 1
@@ -692,8 +714,7 @@ def advance(state, views, rules, at, card, rewards):
     if rules.reward == _MATCH:
         rewards[:seats] = 0
         if over:
-            for k in range(seats):
-                rewards[k] = (state.playing >> k & 1) / state.num_playing
+            win_shares(state, rewards[:seats])
     elif rules.reward == _HAND:
         for k in range(seats):
             rewards[k] = -state.penalties[k] if hand_over else 0
@@ -735,9 +756,11 @@ def step_one(states, views, rules, at, card, rewards, mask):
 
 
 @kernel
-def find_illegal(states, actions):
-    """The first table whose action isn't legal, or −1."""
+def find_illegal(states, actions, where=None):
+    """The first table, of those ``where`` it is true, whose action isn't legal, or −1."""
     for i in range(len(states)):
+        if where is not None and not where[i]:
+            continue
         card = actions[i]
         if card < 0 or card >= NUM_CARDS or not states[i].legal & _BIT[card]:
             return i
@@ -745,13 +768,24 @@ def find_illegal(states, actions):
 
 
 @kernel
-def step_tables(states, views, rules, at, actions, rewards, done, observation, mask, seat):
-    """``advance`` every table by a legal action, deal on where a hand is over, and observe."""
+def step_tables(
+    states, views, rules, at, actions, rewards, done, observation, mask, seat, deal_on, where=None
+):
+    """``advance`` tables by a legal action, deal on where a hand is over, and observe.
+
+    Without ``deal_on``, a table whose episode is over is left as it is. Where ``where`` is
+    false, nothing moves and nothing is earned.
+    """
     for i in range(len(states)):
+        if where is not None and not where[i]:
+            for k in range(rules[0].seats):
+                rewards[i, k] = 0
+            done[i] = False
+            continue
         state = states[i]
         over = advance(state, views[i], rules[0], at[0], actions[i], rewards[i])
         done[i] = over
-        if state.phase == OVER:
+        if state.phase == OVER and (deal_on or not over):
             new_hand(state, views[i], rules[0], at[0], state.hand + 1, over)
         observe_table(state, views[i], observation[i], mask[i], seat, i)
 
@@ -774,9 +808,11 @@ def observe_table(state, views, observation, mask, seat, i):
 
 
 @kernel
-def deal_tables(states, views, rules, at):
-    """Start the first hand of a new episode at every table."""
+def deal_tables(states, views, rules, at, where=None):
+    """Start the first hand of a new episode at every table ``where`` it is true."""
     for i in range(len(states)):
+        if where is not None and not where[i]:
+            continue
         new_hand(states[i], views[i], rules[0], at[0], states[i].hand, True)
 
 

@@ -5,6 +5,7 @@
 ``reset``; copy what is to be kept.
 """
 
+from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -14,6 +15,9 @@ from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
+
+Seeds = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
+"""One seed for all tables, or one for each."""
 
 
 def history_rows(rules: Rules) -> int:
@@ -34,7 +38,7 @@ class Tables:
         tables: How many (numbered from 0), or the table numbers themselves. A number may
             stand several times: those tables get the same deals.
         rules: A profile's name or rules.
-        seed: 0 … 2⁶⁴ − 1.
+        seed: 0 … 2⁶⁴ − 1, one for all tables or (N,), one for each.
         reward: ``"trick"``: minus the penalty points to their taker as the trick falls;
             ``"hand"``: the same, summed, when the hand is over; ``"relative"``: as the trick
             falls, own minus the others' mean, zero-sum; ``"match"``: 1 split among the
@@ -42,6 +46,8 @@ class Tables:
         episode: ``"hand"``: every deal is an episode with a drawn dealer and totals 0;
             ``"match"``: dealer moves left and totals carry on until the match is over.
         history: Whether observations hold ``"history"``.
+        deal_on: Whether ``step`` deals the next episode by itself; otherwise a table whose
+            episode is over keeps its last hand, and no card is legal there until ``reset``.
 
     Raises:
         ValueError: An unknown name or an impossible number; the message says what fits.
@@ -52,10 +58,11 @@ class Tables:
         tables: int | ArrayLike,
         rules: str | Rules = "three_player",
         *,
-        seed: SupportsIndex = 0,
+        seed: Seeds = 0,
         reward: str = "trick",
         episode: str = "hand",
         history: bool = False,
+        deal_on: bool = True,
     ) -> None:
         """Seat everyone and deal the first hand."""
         self.rules = as_rules(rules)
@@ -63,6 +70,7 @@ class Tables:
         self._table_numbers = _table_numbers(tables)
         count, seats = len(self._table_numbers), self.rules.seats
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
+        self._deal_on = deal_on
 
         self._states: NDArray[Any] = np.zeros(count, engine.STATE)
         self._views = np.zeros((count, seats, self.layout.size), np.int8)
@@ -79,12 +87,28 @@ class Tables:
         """How many tables."""
         return len(self._states)
 
-    def reset(self, seed: SupportsIndex) -> None:
-        """Start again with hand 0 of a seed at every table."""
-        self._states["seed"] = engine.check_seed(seed)
-        self._states["table"] = self._table_numbers
-        self._states["hand"] = 0
-        engine.deal_tables(self._states, self._views, *self._args)
+    def reset(
+        self,
+        seed: Seeds | None = None,
+        where: ArrayLike | None = None,
+    ) -> None:
+        """Start a new episode: hand 0 of a seed, or without one each table's next hand.
+
+        Args:
+            seed: 0 … 2⁶⁴ − 1, one for all tables or (N,), one for each.
+            where: (N,) bool, the tables to start; all of them without it.
+
+        Raises:
+            ValueError: An impossible seed, or wrong shapes; nothing has changed.
+        """
+        chosen = np.ones(len(self), np.bool_) if where is None else self._checked_where(where)
+        if seed is None:
+            self._states["hand"][chosen] += 1
+        else:
+            self._states["seed"][chosen] = _seeds(seed, len(self))[chosen]
+            self._states["table"][chosen] = self._table_numbers[chosen]
+            self._states["hand"][chosen] = 0
+        engine.deal_tables(self._states, self._views, *self._args, chosen)
         self._observe()
 
     def observe(self) -> tuple[dict[str, NDArray[np.int8]], NDArray[np.int64]]:
@@ -101,15 +125,19 @@ class Tables:
             observation["history"] = self._history
         return observation, self._seat
 
-    def step(self, actions: ArrayLike) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Play one card at every table.
+    def step(
+        self, actions: ArrayLike, where: ArrayLike | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Play one card at every table, or at some.
 
         Args:
             actions: (N,) integers, card ids that are legal for the acting seats.
+            where: (N,) bool, the tables that move. The others keep still, whatever their
+                action; their rewards are 0 and they aren't done.
 
         Returns:
             Rewards (N, seats) float32 and done (N,) bool, true where this card ended the
-            episode; that table has been dealt anew. Views.
+            episode; that table has been dealt anew, unless ``deal_on=False``. Views.
 
         Raises:
             ValueError: Wrong shape or dtype, or an illegal card: the message names table,
@@ -122,13 +150,15 @@ class Tables:
                 f"not {cards.dtype} {cards.shape}"
             )
         cards = cards.astype(np.int64, copy=False)
-        wrong = engine.find_illegal(self._states, cards)
+        moving = () if where is None else (self._checked_where(where),)
+        wrong = engine.find_illegal(self._states, cards, *moving)
         if wrong >= 0:
             reason = engine.illegal_reason(self._states[wrong], self.rules, int(cards[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         engine.step_tables(
             self._states, self._views, *self._args, cards,
             self._rewards, self._done, self._observation, self._mask, self._seat,
+            self._deal_on, *moving,
         )  # fmt: skip
         return self._rewards, self._done
 
@@ -141,6 +171,10 @@ class Tables:
     def views(self) -> NDArray[np.int8]:
         """What every seat sees, acting or not: (N, seats, F) int8. A view; don't write to it."""
         return self._views
+
+    def states(self) -> NDArray[Any]:
+        """The whole truth, (N,) records of ``engine.STATE``. A view; don't write to it."""
+        return self._states
 
     def totals(self) -> NDArray[np.int32]:
         """Match totals, (N, seats) int32, unclipped. A view."""
@@ -177,6 +211,14 @@ class Tables:
         every = np.arange(len(self))
         return every if tables is None else np.atleast_1d(every[np.asarray(tables)])
 
+    def _checked_where(self, where: ArrayLike) -> NDArray[np.bool_]:
+        chosen = np.asarray(where)
+        if chosen.shape != (len(self),) or chosen.dtype != np.bool_:
+            raise ValueError(
+                f"where must be bool, shape ({len(self)},), not {chosen.dtype} {chosen.shape}"
+            )
+        return chosen
+
     def _observe(self) -> None:
         engine.observe_tables(self._states, self._views, self._observation, self._mask, self._seat)
 
@@ -190,3 +232,13 @@ def _table_numbers(tables: int | ArrayLike) -> NDArray[np.int64]:
     if len(numbers) == 0 or numbers.min() < 0:
         raise ValueError(f"there must be at least one table, numbered from 0, not {tables!r}")
     return numbers.astype(np.int64)
+
+
+def _seeds(seed: Any, count: int) -> NDArray[np.uint64]:
+    """Seeds as (count,) uint64, from one for all or from ``count``."""
+    if np.ndim(seed) == 0:
+        return np.full(count, engine.check_seed(seed), np.uint64)
+    seeds = [engine.check_seed(each) for each in seed]
+    if len(seeds) != count:
+        raise ValueError(f"{len(seeds)} seeds for {count} tables: give one for all or for each")
+    return np.array(seeds, np.uint64)

@@ -1,0 +1,246 @@
+"""Many seats side by side for Gymnasium: ``BlackMaria`` in batches, on ``Tables``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, SupportsIndex
+
+import numpy as np
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from black_maria import engine
+from black_maria.cards import NUM_CARDS
+from black_maria.opponents import allowed
+from black_maria.seat import BlackMaria
+from black_maria.tables import Tables, history_rows
+
+_DEALING: Final = ("deal", "dealer", "totals", "actions")  # the options that start a given hand
+
+
+class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
+    """Many seats side by side on ``Tables``; ``BlackMaria``'s docstring is the manual page.
+
+    Row i is what a ``BlackMaria`` seeded seed + i plays, and the whole is, number for number,
+    a ``SyncVectorEnv`` of them with the same autoreset mode, *same step*: where an episode
+    ends, the step returns the first observation and info of the next one, which is always
+    waiting for a card, and the last ones in ``info["final_obs"]`` and ``info["final_info"]``.
+    Each opponent chooses for all rows in which it is to move at once.
+
+    Args:
+        num_envs: How many.
+        **arguments: ``BlackMaria``'s. ``render_mode="human"`` is for one table only.
+    """
+
+    metadata = {  # noqa: RUF012 - Gymnasium declares it as it is
+        **BlackMaria.metadata,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
+
+    def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
+        """Set the tables up; ``reset`` deals."""
+        if arguments.get("render_mode") == "human":
+            raise ValueError("render_mode='human' shows one table: use a single environment")
+        one = self._one = BlackMaria(**arguments)
+        self.num_envs = num_envs
+        self.render_mode = one.render_mode
+        self.single_observation_space = one.observation_space
+        self.single_action_space = one.action_space
+        self.observation_space = batch_space(one.observation_space, num_envs)
+        self.action_space = batch_space(one.action_space, num_envs)
+
+        own = ("rules", "reward", "episode", "history")
+        self._tables = Tables(
+            np.zeros(num_envs, np.int64),
+            deal_on=False,
+            **{name: value for name, value in arguments.items() if name in own},
+        )
+        self._history = bool(arguments.get("history"))
+        self._rows = np.arange(num_envs)
+        self._seat = np.zeros(num_envs, np.int64)
+        self._seeded = np.zeros(num_envs, np.bool_)
+        self._ready = np.zeros(num_envs, np.bool_)  # false also once an opponent has failed
+
+    def reset(
+        self,
+        *,
+        seed: SupportsIndex | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[Any, dict[str, Any]]:
+        """Start a new episode in every row.
+
+        Args:
+            seed: s for s, s + 1, …; or (N,), one for each row. None: each row's next hand.
+            options: As for ``BlackMaria``, for every row; also ``"reset_mask"``, (N,) bool:
+                the rows to reset.
+
+        Raises:
+            ValueError: An impossible seed or option; nothing has changed.
+        """
+        options = options or {}
+        where = np.ones(self.num_envs, np.bool_)
+        if options.get("reset_mask") is not None:
+            where = np.asarray(options["reset_mask"])
+            if where.shape != self._rows.shape or where.dtype != np.bool_:
+                raise ValueError(f"reset_mask must be bool, shape ({self.num_envs},)")
+        seeds, fresh = self._checked_seeds(seed)
+        if any(options.get(name) is not None for name in _DEALING):
+            states, rows = self._tables.states(), np.flatnonzero(where)
+            seeds, hands = np.where(fresh, seeds, states["seed"]), states["hand"] + 1
+            hands[fresh] = 0
+            games = [self._one._table.start(seeds[i], hands[i], options) for i in rows]
+            states, views = (np.concatenate(parts) for parts in zip(*games, strict=True))
+            self._tables.load((states, views), rows)
+        else:
+            self._tables.reset(seeds, where & fresh)
+            self._tables.reset(where=where & ~fresh)
+        self._seeded |= where
+        self._begin(where)
+        return self._observe(), self._infos(where, self._mask)
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Pass or play a card in every row, and let the opponents move.
+
+        Raises:
+            ValueError: Not (N,) integers, or an illegal card, with ``illegal="raise"``; no
+                row has moved.
+            RuntimeError: An opponent failed; reset before going on.
+        """
+        if not self._ready.all():
+            raise ResetNeeded("no card is due in some rows: call reset()")
+        cards, legal = self._checked(actions)
+        self._ready[:] = False
+        rewards = np.where(legal, 0.0, -float(self._one.rules.hand_points))
+        ended = ~legal
+        self._move(cards, legal, rewards, ended)
+        self._others_move(rewards, ended)
+        final = self._final(ended) if ended.any() else {}
+        if final:
+            self._tables.reset(where=ended)
+            self._begin(ended)
+        self._ready[:] = True
+        every = np.ones(self.num_envs, np.bool_)
+        infos = self._infos(every, self._mask) | final
+        return self._observe(), rewards, ended, np.zeros_like(ended), infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The cards that may be chosen now, (N, 52) bool."""
+        return self._mask.astype(np.bool_)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A picture of every table, as the render mode says."""
+        states = self._tables.states()
+        return tuple(self._one._table.picture_of(states[i : i + 1]) for i in self._rows)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let go of what rendering holds open."""
+        self._one.close()
+
+    @property
+    def _mask(self) -> NDArray[np.int8]:
+        return self._tables.observe()[0]["action_mask"]
+
+    def _checked_seeds(self, seed: Any) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        """Seeds (N,), and which rows start from theirs; the others go on with the next hand."""
+        seeds: list[Any] = [None] * self.num_envs
+        if seed is not None and np.ndim(seed) == 0:
+            seeds = [engine.check_seed(seed) + i for i in range(self.num_envs)]
+        elif seed is not None:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
+        given = np.array([number is not None for number in seeds])
+        numbers = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
+        numbers[given] = [engine.check_seed(number) for number in seeds if number is not None]
+        return numbers.astype(np.uint64), given | ~self._seeded
+
+    def _checked(self, actions: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Cards (N,), and which are legal."""
+        cards = np.asarray(actions)
+        if cards.shape != self._rows.shape or not np.issubdtype(cards.dtype, np.integer):
+            raise ValueError(
+                f"actions must be {self.num_envs} integers, not {cards.dtype} {cards.shape}"
+            )
+        cards = cards.astype(np.int64)  # a copy: opponents' cards go in as well
+        legal = allowed(self._mask, self._rows, cards)
+        if self._one._illegal == "raise" and not legal.all():
+            row = int(legal.argmin())
+            state = self._tables.states()[row]
+            reason = engine.illegal_reason(state, self._one.rules, int(cards[row]))
+            raise ValueError(f"row {row}, {reason}")
+        return cards, legal
+
+    def _begin(self, where: NDArray[np.bool_]) -> None:
+        """Sit down at tables just dealt, and let the opponents move."""
+        self._ready[where] = False
+        self._seat[where] = self._one._seats_at(self._tables.states())[where]
+        self._others_move(np.zeros(self.num_envs), ~where)
+        self._ready[where] = True
+
+    def _others_move(self, rewards: NDArray[np.float64], ended: NDArray[np.bool_]) -> None:
+        """Play on to each row's next decision or its end; adds to ``rewards``, ``ended``."""
+        cards, states = np.zeros(self.num_envs, np.int64), self._tables.states()
+        while (where := ~ended & (states["turn"] != self._seat)).any():
+            obs, _ = self._tables.observe()
+            self._one._opponents.choose(
+                cards, obs, self._tables.keys(), states, self._seat, np.flatnonzero(where)
+            )
+            self._move(cards, where, rewards, ended)
+
+    def _move(
+        self,
+        cards: NDArray[np.int64],
+        where: NDArray[np.bool_],
+        rewards: NDArray[np.float64],
+        ended: NDArray[np.bool_],
+    ) -> None:
+        """Play a card in some rows; adds to ``rewards`` and ``ended`` what it brings the seats."""
+        earned, done = self._tables.step(cards, where)
+        rewards += earned[self._rows, self._seat]
+        ended |= done
+        ended |= where & (self._tables.states()["playing"] >> self._seat & 1 == 0)  # a play-off
+
+    def _observe(self) -> Any:
+        obs, _ = self._tables.observe()
+        if self._one._flatten:
+            return obs["observation"].copy()
+        return {name: array.copy() for name, array in obs.items()}
+
+    def _infos(self, where: NDArray[np.bool_], mask: NDArray[np.int8]) -> dict[str, Any]:
+        """Gymnasium's batch of infos: zeros in the other rows, and ``"_name"`` says which."""
+        infos: dict[str, Any] = {
+            "action_mask": mask,
+            "seat": self._seat,
+            "dealer": self._tables.states()["dealer"].astype(np.int64),
+            "totals": self._tables.totals(),
+        }
+        for name, values in list(infos.items()):
+            infos[name] = np.zeros_like(values)
+            infos[name][where] = values[where]
+            infos[f"_{name}"] = where.copy()
+        return infos
+
+    def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
+        """The last observations and infos of episodes that have ended, as Gymnasium has them."""
+        rows = np.flatnonzero(ended)
+        batch = {
+            "observation": self._tables.views()[rows, self._seat[rows]],
+            "action_mask": np.zeros((len(rows), NUM_CARDS), np.int8),
+        }
+        if self._history:
+            batch["history"] = np.empty((len(rows), history_rows(self._one.rules), 3), np.int8)
+            for k, row in enumerate(rows):
+                self._one._table.history_of(
+                    self._tables.states()[row], self._seat[row], batch["history"][k]
+                )
+        last = np.full(self.num_envs, None, dtype=object)
+        for k, row in enumerate(rows):
+            each = {name: array[k] for name, array in batch.items()}
+            last[row] = each["observation"] if self._one._flatten else each
+        info = self._infos(ended, np.zeros_like(self._mask))
+        return {
+            "final_obs": last, "_final_obs": ended.copy(),
+            "final_info": info, "_final_info": ended.copy(),
+        }  # fmt: skip

@@ -1,0 +1,76 @@
+"""What a user gets from the wheel, and what works without the extras."""
+
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = {
+    path.relative_to(ROOT / root).as_posix()
+    for root in ("envs", "agents")
+    for path in (ROOT / root).rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
+}
+
+
+def build(target, folder):
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)],
+        cwd=ROOT, check=True, capture_output=True,
+    )  # fmt: skip
+    (made,) = folder.iterdir()
+    return made
+
+
+def python(code):
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_wheel__holds_both_packages_and_nothing_else(tmp_path):
+    with zipfile.ZipFile(build("wheel", tmp_path)) as wheel:
+        names = {name for name in wheel.namelist() if ".dist-info/" not in name}
+        (licence,) = (name for name in wheel.namelist() if name.endswith("LICENSE"))
+        assert "MIT License" in wheel.read(licence).decode()
+    assert names == SOURCES
+    assert {"black_maria/py.typed", "black_maria_agents/py.typed"} <= names
+
+
+def test_sdist__can_be_built_and_tested_from(tmp_path):
+    with tarfile.open(build("sdist", tmp_path)) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    assert {f"envs/{name}" for name in SOURCES if name.startswith("black_maria/")} <= names
+    assert {"train.py", "evaluate.py", "Makefile", "README.md", "LICENSE"} <= names
+    assert {"tests/oracle.py", "docs/rules.md", "notebooks/01_quickstart.ipynb"} <= names
+
+
+BLOCK = "import sys; sys.modules.update(dict.fromkeys({blocked}))\n"
+
+
+def test_environment__needs_no_torch_and_no_other_extra():
+    blocked = ["torch", "rich", "tyro", "matplotlib", "tensorboard", "PIL", "pygame"]
+    done = python(
+        BLOCK.format(blocked=blocked) + "from black_maria import Tables, black_maria_v0, make_bot\n"
+        "env = black_maria_v0.env(render_mode='ansi'); env.reset(seed=1); print(env.render())\n"
+        "tables = Tables(3); obs, _ = tables.observe()\n"
+        "tables.step(make_bot('heuristic').act(obs, tables.keys()))"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "passing" in done.stdout
+
+
+def test_agents__without_torch_name_the_extra():
+    done = python(BLOCK.format(blocked=["torch"]) + "import black_maria_agents")
+    assert done.returncode == 1
+    assert "pip install 'black-maria[agents]'" in done.stderr
+
+
+@pytest.mark.parametrize("module", ["black_maria", "black_maria_agents"])
+def test_import__is_quiet(module):
+    done = python(f"import warnings; warnings.simplefilter('error'); import {module}")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
