@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: train evaluate test lint bench docs notebooks
+.PHONY: train evaluate test lint bench docs notebooks interop
 
 train: .venv/installed  ## train a first agent and print its table
 	$(BIN)/python train.py
@@ -21,12 +21,22 @@ lint: .venv/installed
 bench: .venv/installed-bench  ## time us and a peer in the same run
 	$(BIN)/python benchmarks/bench_tables.py
 	$(BIN)/python benchmarks/bench_aec.py
+	$(BIN)/python benchmarks/bench_vector.py
 
 docs: .venv/installed  ## write the generated pages again
 	$(BIN)/python docs/generate.py
 
 notebooks: .venv/installed  ## execute the notebooks in place, outputs kept
 	$(BIN)/python -m pytest --nbmake --overwrite notebooks
+
+interop: .venv/installed .venv-sb3/installed .venv-rllib/installed  ## train with other learners
+	$(BIN)/python -m pytest -m interop
+
+.venv-%/installed: docs/interop/%.txt pyproject.toml
+	test -d .venv-$* || $(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	.venv-$*/bin/pip install --quiet --disable-pip-version-check --editable ".[agents]" -r $<
+	touch $@
 
 .venv/installed: pyproject.toml constraints.txt
 	test -d .venv || $(PYTHON) -m venv .venv

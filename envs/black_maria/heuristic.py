@@ -67,7 +67,7 @@ EXIT: Final = (1.2, 0.14)
 """Worth of a held card that would lose when led: it gives the lead away."""
 
 VOID: Final = (1.2, -0.3)
-"""Worth of a void for each round of the suit to come: so many cards may be thrown. While
+"""Worth of a void for each trick in the suit to come: so many cards may be thrown. While
 passing it is a price: cards from the left may fill the void, and the last small card goes."""
 SHORT: Final = (0.6, 0.3)
 """What each card still held in a suit leaves of that worth."""
