@@ -71,8 +71,8 @@ VOID: Final = (1.2, -0.3)
 passing it is a price: cards from the left may fill the void, and the last small card goes."""
 SHORT: Final = (0.6, 0.3)
 """What each card still held in a suit leaves of that worth."""
-MOST_ROUNDS: Final = 3.0
-"""Rounds of a suit that a void is counted for at most."""
+MOST_TRICKS: Final = 3.0
+"""Tricks in a suit that a void is counted for at most."""
 
 TOSS: Final = 0.2
 """Worth of each point thrown on another suit: it can't come back."""
@@ -291,8 +291,8 @@ def danger(notes, suit):
             fade *= guarded
             heavy_fade *= heavy_guarded
             short *= SHORT[passing]
-    rounds = min(notes.num_unseen[suit] / (notes.num_playing - 1), MOST_ROUNDS)
-    return cost - short * rounds * VOID[passing] + hope(notes, suit)
+    tricks = min(notes.num_unseen[suit] / (notes.num_playing - 1), MOST_TRICKS)
+    return cost - short * tricks * VOID[passing] + hope(notes, suit)
 
 
 @inlined
