@@ -6,8 +6,11 @@ import random
 from itertools import pairwise
 
 import numpy as np
+import pettingzoo
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, seed_test
+from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
 
 from black_maria import PROFILES, Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
 from black_maria.engine import EPISODES
@@ -75,6 +78,30 @@ def test_spaces__hold_every_observation_of_every_profile(profile, seats):
 @pytest.mark.parametrize("episode", EPISODES)
 def test_conforms_to_pettingzoo__parallel(episode, capsys):
     parallel_api_test(black_maria_v0.parallel_env(episode=episode), num_cycles=300)
+
+
+@pytest.mark.parametrize(
+    ("wrap", "hands"),
+    [
+        (wrappers.BaseWrapper, 1),
+        (lambda env: wrappers.MultiEpisodeEnv(env, num_episodes=3), 3),
+        (lambda env: parallel_to_aec(turn_based_aec_to_parallel(env)), 1),
+    ],
+)
+def test_wrappers__that_make_sense_with_a_turn_game(wrap, hands):
+    env = wrap(black_maria_v0.env())
+    env.reset(seed=1)
+    assert (
+        sum(play(env, lambda agent, legal: legal[0] if len(legal) else 0).values()) == -43 * hands
+    )
+
+
+def test_registry__pettingzoo_makes_it_by_name():
+    env = pettingzoo.make("aec", "BlackMaria-v0", rules="four_player")
+    env.reset(seed=1)
+    assert len(env.agents) == 4
+    env = pettingzoo.make("parallel", "BlackMaria-v0")
+    assert len(env.reset(seed=1)[0]) == 3
 
 
 def test_conforms_to_pettingzoo__seeds():

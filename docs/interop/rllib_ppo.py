@@ -7,9 +7,7 @@ One shared policy plays all seats. This is also how to use a cluster: `ray.init(
 more `num_env_runners`, `num_learners`.
 """
 
-import os
 from typing import Any
-
 
 import gymnasium
 import numpy as np
