@@ -52,7 +52,7 @@ class TrainConfig:
     """Players at the table, where the profile leaves it open."""
     decisions: int = 8_000_000
     """Decisions of all seats, rounded up to whole rollouts."""
-    tables: int = 256
+    tables: int = 512
     """Tables played side by side."""
     hands: int = 1
     """Hands of each table in a rollout."""

@@ -30,7 +30,7 @@ class PPOConfig:
     """Passes over each rollout."""
     minibatch: int = 1024
     """Choices in a gradient step."""
-    gae_lambda: float = 0.6
+    gae_lambda: float = 0.8
     """λ of generalised advantage estimation; γ is 1, as hands are short and points count alike."""
     clip: float = 0.2
     """How far a step may move the probability ratio away from 1."""
