@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
@@ -443,3 +444,16 @@ def test_human__survives_pygames_quit_copies_and_pickles():
         twin.step(int(twin.last()[0]["action_mask"].argmax()))
         assert pygame.display.get_init()
         twin.close()
+
+
+def test_record_video__films_a_hand(tmp_path):
+    pytest.importorskip("moviepy")
+    env = gymnasium.make("black_maria:BlackMaria-v0", opponents="duck", render_mode="rgb_array")
+    env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "videos"), disable_logger=True)
+    _, info = env.reset(seed=1)
+    terminated = False
+    while not terminated:
+        _, _, terminated, _, info = env.step(int(info["action_mask"].argmax()))
+    env.close()
+    (video,) = tmp_path.glob("videos/*.mp4")
+    assert video.stat().st_size > 10_000
