@@ -115,6 +115,7 @@ def test_penalty_points__a_card_that_is_none_is_refused():
         ({"penalties": (1,) * 51}, r"52 numbers"),
         ({"penalties": ()}, r"52 numbers"),
         ({"penalties": (999,) + (1,) * 51}, r"numbers under 999"),
+        ({"penalties": (500,) * 52}, r"more than 9999 points"),
         ({"moon": "sun"}, r"moon='sun': choose from none, subtract, others"),
         (
             {"moon": "others", "penalties": penalty_points(hearts=0, QS=13, JD=-10)},

@@ -159,6 +159,8 @@ class Rules:
         if len(self.penalties) != NUM_CARDS or not all(-999 < p < 999 for p in self.penalties):
             yield f"penalties must be {NUM_CARDS} numbers under 999, one for each card id"
             return
+        if sum(abs(self.penalties[card]) for card in self.deck) > 9999:
+            yield "the penalties of a hand add up to more than 9999 points"
         if not 0 <= self.pass_count <= self.hand_size - self.packs * len(self.kept):
             yield f"pass_count={self.pass_count}: a holding may have fewer cards to pass"
         if not 1 <= len(self.pass_cycle) <= MAX_CYCLE:
