@@ -53,7 +53,10 @@ def main(config: EvaluateConfig) -> list[Result]:
     if config.out is not None and not config.out.parent.is_dir():
         raise ValueError(f"--out {config.out}: there is no folder {config.out.parent}")
     rules = Rules.profile(config.rules, config.seats)
-    agents = {name: load_agent(name, rules, greedy=not config.sampled) for name in config.agents}
+    agents = {
+        name.removesuffix("/agent.pt"): load_agent(name, rules, greedy=not config.sampled)
+        for name in config.agents
+    }
     results = measure(
         agents,
         both_ways(agents),

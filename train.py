@@ -62,7 +62,7 @@ class TrainConfig:
     """``float32``, ``bfloat16`` (autocast), or ``auto``: what multiplies faster here."""
     threads: int = 2
     """PyTorch's threads; another number may change the last bits of a result."""
-    score_every: int = 20
+    score_every: int = 10
     """Updates between two scores against ducks."""
     score_deals: int = 200
     """Deals of such a score."""
@@ -126,15 +126,15 @@ def main(config: TrainConfig) -> list[Result]:
                 figures = ppo.update(rollout, decisions / config.decisions)
                 decisions += rollout.action.numel()
                 save(decisions)
-                if update % config.score_every == 0 or decisions >= config.decisions:
+                if (update - 1) % config.score_every == 0 or decisions >= config.decisions:
                     deals = range(config.score_deals)
                     score = play_deals(agent, duck, deals, seed=config.seed, rules=rules).mean()
                 speed = decisions / (time.perf_counter() - start)
                 log(decisions, {f"losses/{name}": value for name, value in figures.items()}
                     | {"charts/SPS": speed, "charts/penalty_against_ducks": score})  # fmt: skip
                 bar.update(task, completed=decisions, text=(
-                    f"{speed:,.0f} decisions/s  entropy {figures['entropy']:.2f}  "
-                    f"value loss {figures['value_loss']:.3f}  against ducks {score:.2f}"
+                    f"{speed:,.0f} decisions/s, entropy {figures['entropy']:.2f}, "
+                    f"value {figures['value_loss']:.3f}, ducks {score:.1f}"
                 ))  # fmt: skip
                 if decisions >= config.decisions:
                     break
@@ -198,7 +198,7 @@ def log_to(folder: Path) -> Iterator[Any]:
 def progress_bar(console: Console) -> Progress:
     """A bar with the figures of the last update and the time left."""
     return Progress(
-        BarColumn(20), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
+        BarColumn(8), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
         TextColumn("{task.fields[text]}"), console=console,
     )  # fmt: skip
 
