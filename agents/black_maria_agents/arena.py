@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
@@ -194,7 +195,7 @@ def measure(
     rules: Rules,
     whole_matches: bool = False,
 ) -> list[Result]:
-    """Play pairs of agents and show a progress bar.
+    """Play pairs of agents, with a progress bar on a terminal.
 
     Args:
         agents: By name.
@@ -208,7 +209,8 @@ def measure(
     play = play_matches if whole_matches else play_deals
     hand_unit = "advantage" if rules.total_varies else "penalty"
     results = []
-    with Progress(transient=True) as bar:
+    console = Console()
+    with Progress(transient=True, console=console, disable=not console.is_terminal) as bar:
         for alone, others in pairs:
             task = bar.add_task(f"{alone} against {others}", total=games)
             scores = play(
