@@ -180,8 +180,12 @@ def fill(
         pack: The cards that are dealt out.
     """
     full = [list(oracle.hand_of(text)) for text in holdings]
-    size = len(pack) // len(full)
-    rest = pack.difference(*full)
+    fill_up(full, pack.difference(*full), len(pack) // len(full), void)
+    return [" ".join(cards) for cards in full]
+
+
+def fill_up(full: list[list[str]], rest, size: int, void: dict[int, str] | None = None) -> None:
+    """Give the rest of the cards out, in place, until every seat holds ``size``."""
     takers = {
         card: [s for s in range(len(full)) if card[-1] not in (void or {}).get(s, "")]
         for card in rest
@@ -190,7 +194,6 @@ def fill(
         seat = min(takers[card], key=lambda s: len(full[s]))
         full[seat].append(card)
     assert [len(cards) for cards in full] == [size] * len(full), "cannot be filled up like this"
-    return [" ".join(cards) for cards in full]
 
 
 def random_legal(mask: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 import oracle
 from black_maria.engine import deck_order
 from black_maria.rules import Rules, penalty_points
-from helpers import Hand, cards_in, fill, names, playing
+from helpers import Hand, cards_in, fill, fill_up, names, playing
 from oracle import CARDS, HEARTS, ID, book, hand_of
 
 FOUR = set(CARDS)
@@ -432,14 +432,8 @@ def fill_two(*holdings, kitty="", void=None):
     full = [cards.split() for cards in holdings]
     rest = list((Counter(CARDS * 2) - Counter(" ".join([*holdings, kitty]).split())).elements())
     assert len(rest) + sum(map(len, full)) + len(kitty.split()) == 104
-    takers = {
-        card: [s for s in range(len(full)) if card[-1] not in (void or {}).get(s, "")]
-        for card in rest
-    }
-    for card in sorted(rest, key=lambda card: (len(takers[card]), ID[card])):
-        seat = min(takers[card], key=lambda s: len(full[s]))
-        full[seat].append(card)
-    assert [len(cards) for cards in full] == [17] * 6
+    assert len(full) == 6
+    fill_up(full, rest, 17, void)
     return full
 
 

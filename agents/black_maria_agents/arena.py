@@ -124,9 +124,9 @@ def play_matches(
     for table in _chunks(agent, others, matches, seed, rules, "match", "match"):
         shares = np.zeros(len(table.tables))
         playing = np.ones(len(table.tables), np.bool_)
-        while playing.any():  # finished tables start another match, which isn't counted
+        while playing.any():
             rewards, done = table.step(playing)
-            shares += np.where(playing, rewards, 0)
+            shares += rewards
             playing &= ~done
         parts.append(shares.reshape(-1, rules.seats))
         progress(len(parts[-1]))
@@ -145,22 +145,17 @@ class _Seating:
     def step(
         self, playing: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Play a card everywhere; the agent's own rewards (N,) and done (N,).
-
-        Tables that aren't ``playing`` get the first legal card, to keep in step.
-        """
+        """Play a card at every table or at those ``playing``; own rewards (N,) and done (N,)."""
         obs, seat = self.tables.observe()
         keys = self.tables.keys()
-        actions = obs["action_mask"].argmax(axis=1)
-        if playing is None:
-            playing = np.ones(len(seat), np.bool_)
+        actions = np.zeros(len(seat), np.int64)
         own = seat == self.own_seat
         for who, mine in ((self.agent, own), (self.others, ~own)):
-            rows = np.flatnonzero(mine & playing)
+            rows = np.flatnonzero(mine if playing is None else mine & playing)
             if len(rows):
                 part = {name: array[rows] for name, array in obs.items()}
                 actions[rows] = who.act(part, keys[rows])
-        rewards, done = self.tables.step(actions)
+        rewards, done = self.tables.step(actions, playing)
         return rewards[np.arange(len(seat)), self.own_seat], done
 
 

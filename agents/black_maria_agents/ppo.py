@@ -174,43 +174,47 @@ class PPO:
         """The context that networks run in."""
         return torch.autocast("cpu", torch.bfloat16, enabled=self.autocast)
 
-    @torch.no_grad()
-    def values(self, rollout: Rollout) -> NDArray[np.float32]:
-        """The critic's estimates, (T, N) float32, in the learner's reward units; 0 where forced."""
-        values = torch.zeros(rollout.log_prob.shape)
-        flat = values.view(-1)
-        for rows in rollout.choice.view(-1).nonzero().squeeze(-1).split(self.config.minibatch):  # type: ignore[no-untyped-call]
-            with self.precision():
-                flat[rows] = self.critic(
-                    rollout.observation.flatten(0, 1)[rows], rollout.hidden.flatten(0, 1)[rows]
-                )
-        return values.numpy()
-
     def batch(self, rollout: Rollout) -> Batch:
         """The rollout's choices with their advantages and returns."""
-        values = self.values(rollout)
         choice = rollout.choice
-        advantage = np.empty_like(values)
+        kept = choice.view(-1).nonzero().squeeze(-1)
+        observation = rollout.observation.flatten(0, 1)[kept]
+        hidden = rollout.hidden.flatten(0, 1)[kept]
+        kept_values = self._values(observation, hidden)
+        values = torch.zeros(choice.shape)
+        values.view(-1)[kept] = kept_values
+        advantage = np.empty(choice.shape, np.float32)
         advantages(
             rollout.rewards * np.float32(self.config.reward_scale),
             rollout.seat,
             choice.numpy(),
             rollout.done,
-            values,
+            values.numpy(),
             np.float32(self.config.gae_lambda),
             advantage,
         )
-        kept = choice.view(-1).nonzero().squeeze(-1)
         adv = torch.from_numpy(advantage).view(-1)[kept]
         return Batch(
-            observation=rollout.observation.flatten(0, 1)[kept],
-            hidden=rollout.hidden.flatten(0, 1)[kept],
+            observation=observation,
+            hidden=hidden,
             mask=rollout.mask.flatten(0, 1)[kept],
             action=rollout.action.view(-1)[kept],
             log_prob=rollout.log_prob.view(-1)[kept],
             advantage=(adv - adv.mean()) / (adv.std() + 1e-8),
-            returns=adv + torch.from_numpy(values).view(-1)[kept],
+            returns=adv + kept_values,
         )
+
+    @torch.no_grad()
+    def _values(self, observation: Tensor, hidden: Tensor) -> Tensor:
+        """The critic's estimates (B,) float32, in the learner's reward units, part by part."""
+        size = self.config.minibatch
+        with self.precision():
+            return torch.cat(
+                [
+                    self.critic(observation[start : start + size], hidden[start : start + size])
+                    for start in range(0, len(observation), size)
+                ]
+            )
 
     def losses(self, batch: Batch, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
         """The loss of some rows, and the figures to log.
