@@ -4,6 +4,7 @@
 * ``BlackMaria``, ``BlackMariaVectorEnv``: one seat against given opponents, for Gymnasium.
 * ``Tables``: thousands of games side by side, for training and measuring.
 * ``deal``: the cards of (seed, table, hand).
+* ``record``, a module to import by itself: hands as lines of JSON, to write, check and replay.
 * ``make_bot``: rule-of-thumb players.
 * ``layout_of``, ``describe``: what the numbers of an observation mean.
 

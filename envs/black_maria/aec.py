@@ -90,9 +90,11 @@ seat, from the dealer's left, picks its three cards to pass, one action each; th
 
 `reset(seed)` deals hand 0 of a seed, and without a seed the next hand. `options` may start
 any hand: `"deal"`, the cards of each seat before passing, by name or id; `"dealer"`, a seat;
-`"totals"`, points by seat; `"actions"`, cards to pass and play first. What these cards cost is
-in the hand's penalties, but earns no reward. A value that can't be is refused with a
+`"totals"`, points by seat; `"number"`, which hand of the seed, or of the match, it is, from 0:
+that decides where the pass goes; `"actions"`, cards to pass and play first. What these cards
+cost is in the hand's penalties, but earns no reward. A value that can't be is refused with a
 `ValueError`, and nothing changes; keys that aren't ours are ignored.
+`black_maria.record.Hand.options()` has them for a recorded hand.
 
 `state()` is the whole truth for central critics: the vectors of all seats, one after another.
 
@@ -285,9 +287,11 @@ class raw_env(AECEnv[str, Any, Any]):
         """A new state, views and mask: the start that seed, hand and options describe."""
         states: NDArray[Any] = np.zeros(1, engine.STATE)
         views, mask = np.zeros(self._views.shape, np.int8), np.zeros(NUM_CARDS, np.int8)
+        if options.get("number") is not None:
+            hand = self._checked_number(options["number"])
         states["seed"], states["hand"] = seed, hand
         engine.deal_tables(states, views[None], *self._args)
-        if any(options.get(name) is not None for name in ("deal", "dealer", "totals")):
+        if any(options.get(name) is not None for name in ("deal", "dealer", "totals", "number")):
             self._deal_again(states, views, options)
         engine.write_mask(states["legal"][0], mask)
         for number, card in enumerate(parse_cards(options.get("actions") or ())):
@@ -314,7 +318,23 @@ class raw_env(AECEnv[str, Any, Any]):
         if cards is None:
             cards = [engine.cards_of(states[0].holding[k]) for k in range(self.rules.seats)]
         deck = engine.deck_order(cards, self.rules)
-        engine.start_one(states, views, *self._args, deck, dealer)
+        if options.get("number") is None:
+            engine.start_one(states, views, *self._args, deck, dealer)
+            return
+        rules, at = (record[0] for record in self._args)
+        if self._whole_match:
+            states["match_hand"] = states["hand"]
+        engine.begin(states[0], rules, deck, dealer)
+        engine.show_hand(views, at, states[0], rules)
+
+    def _checked_number(self, number: Any) -> int:
+        limit = self.rules.hands if self._whole_match else None
+        hand = _as_int(number)
+        if limit is not None and hand >= limit:
+            raise ValueError(f"number={hand}: the {limit} hands of a match are 0 … {limit - 1}")
+        if not 0 <= hand < 2**63 - 1:
+            raise ValueError(f"number={hand}: hands are numbered from 0")
+        return hand
 
     def _checked_totals(self, totals: Iterable[Any]) -> list[int]:
         points = [_as_int(total) for total in totals]

@@ -91,23 +91,28 @@ class Tables:
         self,
         seed: Seeds | None = None,
         where: ArrayLike | None = None,
+        *,
+        hand: int = 0,
     ) -> None:
-        """Start a new episode: hand 0 of a seed, or without one each table's next hand.
+        """Start a new episode: a hand of a seed, or without one each table's next hand.
 
         Args:
             seed: 0 … 2⁶⁴ − 1, one for all tables or (N,), one for each.
             where: (N,) bool, the tables to start; all of them without it.
+            hand: Number of the seed's hand to start with, from 0.
 
         Raises:
-            ValueError: An impossible seed, or wrong shapes; nothing has changed.
+            ValueError: An impossible seed or hand, or wrong shapes; nothing has changed.
         """
+        if hand and (seed is None or hand < 0):
+            raise ValueError(f"hand={hand}: hands of a seed are numbered from 0")
         chosen = np.ones(len(self), np.bool_) if where is None else self._checked_where(where)
         if seed is None:
             self._states["hand"][chosen] += 1
         else:
             self._states["seed"][chosen] = _seeds(seed, len(self))[chosen]
             self._states["table"][chosen] = self._table_numbers[chosen]
-            self._states["hand"][chosen] = 0
+            self._states["hand"][chosen] = hand
         engine.deal_tables(self._states, self._views, *self._args, chosen)
         self._observe()
 

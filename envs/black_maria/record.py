@@ -1,0 +1,457 @@
+"""Hands as lines of JSON: written, read and checked, replayed, shown.
+
+A ``Hand`` holds the cards as dealt, the passes, the cards played and what they cost. A file
+has one a line; docs/records.md describes its entries.
+
+    python -m black_maria.record show hands.jsonl --hand 3
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, NamedTuple, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from black_maria import engine
+from black_maria.cards import card_name
+from black_maria.record_entries import VERSION, read_entries, write_cards, write_rules
+from black_maria.record_text import text
+from black_maria.rules import Rules
+
+MAX_LINE: Final = 1 << 20
+"""Bytes of the longest line that is read; a hand has a few thousand at most."""
+
+FilePath = str | os.PathLike[str]
+Cards = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Hand:
+    """One deal played out. Cards are ids; fields by seat have an entry for every seat."""
+
+    rules: Rules
+    dealer: int
+    deal: tuple[Cards, ...]
+    """Each seat's cards before passing."""
+    passes: tuple[Cards, ...]
+    """The cards that each seat gave away; nothing where nobody passes."""
+    cards: Cards
+    """The cards played, in order. Who played them follows from the rules."""
+    penalties: tuple[int, ...]
+    """Penalty points of the hand by seat, a moon included."""
+    agents: tuple[str, ...] = ()
+    """Who sat where; () if that isn't known."""
+    seed: int = 0
+    """With ``table`` and ``hand``: what the agents' draws were a function of, and the deal if
+    it wasn't given."""
+    table: int = 0
+    hand: int = 0
+    """How many hands were dealt at that table since it was seeded."""
+    match_hand: int | None = None
+    """The hand's number in its match, from 0; None: it was played by itself."""
+    totals: tuple[int, ...] = ()
+    """Match totals before the hand, by seat; () stands for zeros."""
+    playoff: tuple[int, ...] = ()
+    """The seats that played a tie off; () if this is no play-off."""
+
+    def replay(self) -> Any:
+        """Play the hand again.
+
+        Returns:
+            The table at the hand's end, an ``engine.STATE`` record of its own.
+
+        Raises:
+            ValueError: It isn't a hand of these rules, or its penalties are others.
+        """
+        for state in self.steps():
+            last = state
+        penalties = tuple(last.penalties[: self.rules.seats].tolist())
+        if penalties != self.penalties:
+            raise ValueError(f"penalties {_listed(self.penalties)}: the cards played "
+                             f"make them {_listed(penalties)}")  # fmt: skip
+        return last
+
+    def steps(self) -> Iterator[Any]:
+        """The table before the first card and after each one passed or played.
+
+        Yields:
+            An ``engine.STATE`` record: always the same one, which changes in place.
+
+        Raises:
+            ValueError: It isn't a hand of these rules; the message says where.
+        """
+        state = self._start()
+        yield state
+        passed = sum(map(len, self.passes))
+        for number, card in enumerate(self._order(state), 1):
+            if not int(state.legal) >> card & 1:
+                where = f"pass {number}" if number <= passed else f"card {number - passed}"
+                raise ValueError(f"{where}: {engine.illegal_reason(state, self.rules, card)}")
+            engine.apply(state, self._record, card)
+            yield state
+
+    def options(self) -> dict[str, Any]:
+        """Options with which ``env.reset(options=…)`` starts this hand before the passing.
+
+        Raises:
+            ValueError: It is a play-off: an environment can't start there.
+        """
+        if self.playoff:
+            raise ValueError("this hand is a play-off: no environment starts with one")
+        number = self.hand if self.match_hand is None else self.match_hand
+        return {
+            "deal": self.deal,
+            "dealer": self.dealer,
+            "number": number,
+            "totals": self.totals or (0,) * self.rules.seats,
+        }
+
+    def actions(self) -> list[int]:
+        """The cards passed, then played, as the seats to move chose them."""
+        return self._order(self._start())
+
+    def to_json(self) -> str:
+        """The hand as one line, without its end."""
+        entries: dict[str, Any] = {
+            "version": VERSION,
+            "rules": write_rules(self.rules),
+            "seed": self.seed,
+            "table": self.table,
+            "hand": self.hand,
+            "match_hand": self.match_hand,
+            "totals": self.totals,
+            "playoff": self.playoff,
+            "dealer": self.dealer,
+            "agents": self.agents,
+            "deal": [write_cards(cards) for cards in self.deal],
+            "passes": [write_cards(cards) for cards in self.passes],
+            "cards": write_cards(self.cards),
+            "penalties": self.penalties,
+        }
+        unset = [name for name in ("match_hand", "totals", "playoff", "agents")
+                 if entries[name] in (None, ())]  # fmt: skip
+        return json.dumps({name: entries[name] for name in entries if name not in unset})
+
+    @staticmethod
+    def from_json(line: str) -> "Hand":
+        """Read one line, and check it by playing it again.
+
+        Raises:
+            ValueError: It isn't a record, or not of a hand that can be; the message says why.
+        """
+        hand = Hand(**read_entries(line))
+        hand.replay()
+        return hand
+
+    @property
+    def _playing(self) -> Sequence[int]:
+        return self.playoff or range(self.rules.seats)
+
+    @property
+    def _record(self) -> Any:
+        episode = "hand" if self.match_hand is None else "match"
+        return engine.rules_record(self.rules, episode=episode)[0]
+
+    def _order(self, state: Any) -> list[int]:
+        """The cards passed, from the seat to move on clockwise, and then those played."""
+        first = self._playing.index(state.turn)
+        clockwise = [*self._playing[first:], *self._playing[:first]]
+        return [*(card for seat in clockwise for card in self.passes[seat]), *self.cards]
+
+    def _start(self) -> Any:
+        """The table before the first card, once all but the cards played has been checked."""
+        for wrong in self._contradictions():
+            raise ValueError(wrong)
+        state = np.zeros(1, engine.STATE)[0]
+        state.seed, state.table, state.hand = self.seed, self.table, self.hand
+        state.match_hand = self.match_hand or 0
+        state.playoff = bool(self.playoff)
+        state.playing = sum(1 << seat for seat in self._playing)
+        state.num_playing = len(self._playing)
+        state.totals[: self.rules.seats] = self.totals or 0
+        engine.begin(state, self._record, self._deck(state), self.dealer)
+
+        wanted = self.rules.pass_count if state.phase == engine.PASSING else 0
+        for seat, cards in enumerate(self.passes):
+            due = wanted if seat in self._playing else 0
+            if len(cards) != due:
+                raise ValueError(f"seat {seat} passes {len(cards)} cards instead of {due}")
+        if len(self.cards) != state.to_play:
+            raise ValueError(f"{len(self.cards)} cards are played instead of {state.to_play}")
+        return state
+
+    def _contradictions(self) -> Iterator[str]:
+        """What can't be, the cards apart, in words."""
+        seats, numbers = self.rules.seats, (self.table, self.hand, self.match_hand or 0)
+        for name in ("deal", "passes", "penalties", "totals", "agents"):
+            entries = getattr(self, name)
+            optional = name in ("totals", "agents") and not entries
+            if len(entries) != seats and not optional:
+                yield f"{name} has {len(entries)} entries for {seats} seats"
+        if not self.rules.deck:
+            yield "rules: there are no cards in the pack"
+        for name in self.agents:
+            if not name.isprintable():
+                yield f"agents: {name!r} can't be printed"
+        engine.check_seed(self.seed)
+        if not all(0 <= number < 2**63 for number in numbers):
+            yield f"table {self.table}, hand {self.hand}: they are numbered from 0"
+        if not all(-(2**30) < total < 2**30 for total in self.totals):
+            yield "totals don't fit 32 bits"
+        if self.dealer not in self._playing:
+            yield f"seat {self.dealer} deals, but seats {_listed(self._playing)} play"
+        if self.playoff:
+            yield from self._playoff_contradictions()
+        elif self.match_hand is not None:
+            limit = self.rules.match_points
+            if self.rules.hands is not None and self.match_hand >= self.rules.hands:
+                yield f"match_hand {self.match_hand}: a match has {self.rules.hands} hands"
+            if limit is not None and max(self.totals, default=0) >= limit + self.rules.exceed:
+                yield f"totals {_listed(self.totals)}: the match is over at {limit}"
+
+    def _playoff_contradictions(self) -> Iterator[str]:
+        listed = _listed(self.playoff)
+        if not self.rules.playoff:
+            yield f"playoff: {self.rules.name} has none"
+        if self.match_hand is None:
+            yield "playoff: a hand by itself is none"
+        seats = range(self.rules.seats)
+        if len(self.playoff) < 2 or list(self.playoff) != [s for s in seats if s in self.playoff]:
+            yield f"playoff {listed}: it takes two seats or more, in order, each once"
+        totals = self.totals or (0,) * len(seats)
+        if any(totals[seat] != min(totals) for seat in self.playoff):
+            yield f"playoff {listed}: they don't all have the lowest total"
+
+    def _deck(self, state: Any) -> NDArray[np.int8]:
+        """The deck that ``engine.begin`` deals out like this."""
+        if len(self._playing) == self.rules.seats:
+            return engine.deck_order(self.deal, self.rules)
+        pack = np.empty(engine.MAX_DECK, np.int8)
+        pack = pack[: engine.fill_deck(state, self._record, pack)]
+        size = len(pack) // len(self._playing)
+        for seat, cards in enumerate(self.deal):
+            due = size if seat in self._playing else 0
+            if len(cards) != due:
+                raise ValueError(f"seat {seat} is dealt {len(cards)} cards instead of {due}")
+        holdings = [self.deal[seat] for seat in self._playing]
+        for card in Counter(c for cards in holdings for c in cards) - Counter(pack.tolist()):
+            raise ValueError(f"{card_name(card)} is dealt twice, or isn't in the play-off's pack")
+        return np.array(holdings, np.int8).T.reshape(-1)
+
+
+def of_states(
+    states: NDArray[Any],
+    rules: Rules,
+    agents: Sequence[Sequence[str]] | None = None,
+    *,
+    episode: str = "hand",
+) -> list[Hand]:
+    """The hands that tables have played.
+
+    The last card of a hand is forced, so a table that waits for it tells as much as one after
+    it. ``Tables`` deals the next hand of a match at once: take its states before each step
+    where ``states["num_played"] + 1 == states["to_play"]``.
+
+    Args:
+        states: (N,) records of ``engine.STATE``, each at its hand's end or one card before.
+        rules: The rules that they are played by.
+        agents: (N, seats) names, by hand and seat.
+        episode: As the tables were made: ``"hand"``, or ``"match"``, and then each hand has
+            its number in the match.
+
+    Raises:
+        ValueError: A hand isn't over, or it was played by other rules or in another episode.
+    """
+    record = engine.rules_record(rules, episode=episode)[0]
+    if agents is not None and len(agents) != len(states):
+        raise ValueError(f"agents has {len(agents)} rows for {len(states)} hands")
+    hands = []
+    for row, state in enumerate(states.copy().view(engine.STATE)):  # pickles lose the type
+        try:
+            names = () if agents is None else tuple(agents[row])
+            hands.append(_of_state(state, rules, record, names))
+        except ValueError as error:
+            raise ValueError(f"hand {row}: {error}") from None
+    return hands
+
+
+def _of_state(state: Any, rules: Rules, record: Any, agents: tuple[str, ...]) -> Hand:
+    """The hand of one table; plays its last card."""
+    if state.phase == engine.PLAYING and state.num_played + 1 == state.to_play:
+        engine.apply(state, record, int(state.legal).bit_length() - 1)
+    if state.phase != engine.OVER:
+        raise ValueError(f"it isn't over: {state.num_played} cards of {state.to_play} are played")
+    seats, last = range(rules.seats), int(state.num_played)
+    cards = state.cards[:last].tolist()
+    given = [engine.cards_of(state.given[seat]) for seat in seats]
+    dealt = [Counter(given[seat]) for seat in seats]
+    for seat, card in zip(state.seats[:last].tolist(), cards, strict=True):
+        dealt[seat][card] += 1
+    for giver in seats:
+        if given[giver]:
+            dealt[engine.receiver(state, record, giver)] -= Counter(given[giver])
+    penalties = state.penalties[: rules.seats].tolist()
+    gained = [0 if state.playoff else points for points in penalties]
+    totals = state.totals[: rules.seats].tolist()
+    before = tuple(total - points for total, points in zip(totals, gained, strict=True))
+    hand = Hand(
+        rules,
+        int(state.dealer),
+        tuple(tuple(sorted(holding.elements())) for holding in dealt),
+        tuple(map(tuple, given)),
+        tuple(cards),
+        tuple(penalties),
+        agents,
+        int(state.seed),
+        int(state.table),
+        int(state.hand),
+        int(state.match_hand) if record.whole_match else None,
+        before if any(before) else (),
+        tuple(s for s in seats if int(state.playing) >> s & 1) if state.playoff else (),
+    )
+    if hand._start().pass_steps != state.pass_steps:
+        raise ValueError("its pass didn't go where it goes by these rules in such an episode")
+    return hand
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+class Damage(NamedTuple):
+    """A line that holds no hand."""
+
+    line: int
+    """Its number, counting from 1."""
+    reason: str
+
+
+class Records(NamedTuple):
+    """What a file holds."""
+
+    hands: list[Hand]
+    damages: list[Damage]
+
+
+def write(target: FilePath | TextIO, hands: Iterable[Hand]) -> None:
+    """Append hands, one a line, to a file by path or to an open text file."""
+    if not isinstance(target, str | os.PathLike):
+        target.writelines(hand.to_json() + "\n" for hand in hands)
+        return
+    with open(target, "a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":  # somebody was interrupted: spoil no more than that line
+                file.write(b"\n")
+        file.writelines(hand.to_json().encode() + b"\n" for hand in hands)
+
+
+def read(path: FilePath) -> Records:
+    """Read and check a file; what is wrong with a line loses that line alone.
+
+    Raises:
+        OSError: There is no such file, or it can't be read.
+    """
+    records = Records([], [])
+    for number, found in scan(path):
+        if isinstance(found, Hand):
+            records.hands.append(found)
+        else:
+            records.damages.append(Damage(number, found))
+    return records
+
+
+def scan(path: FilePath) -> Iterator[tuple[int, Hand | str]]:
+    """Read and check a file line by line, however long it is.
+
+    Yields:
+        The line's number, counting from 1, and its hand, or what is wrong with it in words.
+        Blank lines are left out.
+
+    Raises:
+        OSError: There is no such file, or it can't be read.
+    """
+    with open(path, "rb") as file:
+        for number, line in _lines(file):
+            yield number, _hand_of(line)
+
+
+def _hand_of(line: bytes) -> Hand | str:
+    """A line's hand, or what is wrong with it."""
+    if len(line) > MAX_LINE:
+        return f"longer than {MAX_LINE} bytes"
+    try:
+        return Hand.from_json(line.decode("utf-8-sig").strip())
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 text: byte {line[error.start]:#04x} at place {error.start + 1}"
+    except ValueError as error:
+        return str(error) if line.endswith(b"\n") else f"the file ends within it: {error}"
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines that aren't blank, numbered from 1; of one that is too long, its beginning."""
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        number += 1
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_LINE)
+        if line.strip() or len(line) > MAX_LINE:
+            yield number, line
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return " ".join(map(str, numbers))
+
+
+# --- on the terminal --------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line; exits with 1 and says why where a hand can't be shown."""
+    parser = argparse.ArgumentParser("python -m black_maria.record", description="Recorded hands.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("show", help="print hands trick by trick")
+    command.add_argument("file", help="a file of hands, one a line (docs/records.md)")
+    command.add_argument(
+        "--hand", type=int, metavar="N", help="the hand on line N, counting from 1; default: all"
+    )
+    chosen = parser.parse_args(arguments)
+    try:
+        failures = _show_file(chosen.file, chosen.hand)
+    except BrokenPipeError:  # the reader has seen enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        failures = []
+    except OSError as error:
+        failures = [f"{chosen.file}: {error.strerror}"]
+    if failures:
+        sys.exit("\n".join(failures))
+
+
+def _show_file(path: str, wanted: int | None) -> list[str]:
+    """Print a file's hands, or one; return what couldn't be shown."""
+    failures, last, gap = [], 0, ""
+    with open(path, "rb") as file:
+        for last, line in _lines(file):
+            if wanted not in (None, last):
+                continue
+            found = _hand_of(line)
+            if isinstance(found, str):
+                failures.append(f"{path}, line {last}: {found}")
+            else:
+                print(f"{gap}line {last}: {text(found)}")
+                gap = "\n"
+            if wanted is not None:
+                return failures
+    if wanted is not None:
+        failures.append(f"{path} has no line {wanted}: its last hand is on line {last}")
+    return failures
+
+
+if __name__ == "__main__":
+    main()

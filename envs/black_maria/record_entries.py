@@ -1,0 +1,209 @@
+"""The entries of a recorded hand, from and to JSON.
+
+Reading trusts nothing: a value is of its very type, and an entry that isn't known is named.
+"""
+
+import json
+import reprlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any, Final
+
+from black_maria import engine
+from black_maria.cards import RANK_NAMES, parse_cards
+from black_maria.rules import PROFILES, Rules
+
+VERSION: Final = 1
+"""The version of the format; it moves when an entry changes its meaning."""
+
+_NAMES: Final = tuple(f"{rank}{suit}" for suit in "CDHS" for rank in RANK_NAMES)
+_CARD_CLAUSES: Final = ("removed", "kept", "first_trick_ban")
+
+Read = Callable[[Any, str], Any]
+"""Gives the value that a JSON value stands for; takes it and the name of its entry."""
+
+
+def write_cards(cards: Iterable[int]) -> str:
+    """Cards in ASCII: ``"QS 10H"``."""
+    return " ".join(_NAMES[card] for card in cards)
+
+
+def write_rules(rules: Rules) -> dict[str, Any]:
+    """Rules as their name, their seats, and the clauses that these don't imply."""
+    usual = _usual(rules.name, rules.seats)
+    entries: dict[str, Any] = {"name": rules.name, "seats": rules.seats}
+    for clause in usual:
+        value = getattr(rules, clause)
+        if value == usual[clause]:
+            continue
+        if clause in _CARD_CLAUSES:
+            value = write_cards(value)
+        elif clause == "penalties":
+            value = {_NAMES[k]: v for k, v in enumerate(value) if v != usual[clause][k]}
+        elif clause == "opening_card" and value is not None:
+            value = _NAMES[value]
+        entries[clause] = value
+    return entries
+
+
+def read_entries(line: str) -> dict[str, Any]:
+    """The entries of a line as what they stand for: rules, card ids, numbers.
+
+    Raises:
+        ValueError: It isn't JSON or of another version, or an entry is unknown, missing or
+            not what belongs there.
+    """
+    try:
+        found = json.loads(line, object_pairs_hook=_unique)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg}: character {error.pos + 1}") from None
+    except RecursionError:
+        raise ValueError("not a hand: its brackets are nested too deep") from None
+    entries = _read_object(found, "the line")
+    version = entries.pop("version", None)
+    if type(version) is not int or version != VERSION:
+        raise ValueError(f"version {reprlib.repr(version)}: only version {VERSION} is known")
+    _check_names(entries, _ENTRIES, _REQUIRED, "")
+    return {name: _ENTRIES[name](value, name) for name, value in entries.items()}
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise ValueError(f"the entry {name!r} stands there twice")
+    return dict(pairs)
+
+
+def _check_names(
+    found: Iterable[str], known: Iterable[str], required: Iterable[str], where: str
+) -> None:
+    for name in found:
+        if name not in known:
+            raise ValueError(f"{where}unknown entry {reprlib.repr(name)}")
+    for name in required:
+        if name not in found:
+            raise ValueError(f"{where}there is no entry {name!r}")
+
+
+# --- readers ----------------------------------------------------------------------------------
+
+
+def _only(kind: type, words: str) -> Read:
+    """A reader of values of this very type: JSON's true is no number here."""
+
+    def read(value: Any, name: str) -> Any:
+        if type(value) is not kind:
+            raise ValueError(f"{name}: {reprlib.repr(value)} is not {words}")
+        return value
+
+    return read
+
+
+_read_object = _only(dict, "an object")
+_read_list = _only(list, "a list")
+_read_text = _only(str, "a text")
+_read_number = _only(int, "a whole number")
+_read_truth = _only(bool, "true or false")
+
+
+def _each(read: Read) -> Read:
+    """A reader of lists."""
+    return lambda value, name: tuple(read(each, name) for each in _read_list(value, name))
+
+
+def _or_null(read: Read) -> Read:
+    return lambda value, name: None if value is None else read(value, name)
+
+
+def _read_cards(value: Any, name: str) -> tuple[int, ...]:
+    text = _read_text(value, name)
+    try:
+        return tuple(parse_cards(text))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _read_card(value: Any, name: str) -> int:
+    cards = _read_cards(value, name)
+    if len(cards) != 1:
+        raise ValueError(f"{name}: {reprlib.repr(value)} is not one card")
+    return cards[0]
+
+
+def _read_penalties(value: Any, name: str) -> dict[int, int]:
+    changes = _read_object(value, name).items()
+    return {_read_card(card, name): _read_number(points, name) for card, points in changes}
+
+
+def _read_rules(value: Any, name: str) -> Rules:
+    return _rules_of(json.dumps(_read_object(value, name)))
+
+
+_CLAUSES: Final[Mapping[str, Read]] = {
+    "name": _read_text,
+    "seats": _read_number,
+    "packs": _read_number,
+    "removed": _read_cards,
+    "pass_count": _read_number,
+    "pass_cycle": _each(_read_text),
+    "kept": _read_cards,
+    "break_hearts": _read_truth,
+    "opening_card": _or_null(_read_card),
+    "first_trick_ban": _read_cards,
+    "penalties": _read_penalties,
+    "moon": _read_text,
+    "hands": _or_null(_read_number),
+    "match_points": _or_null(_read_number),
+    "exceed": _read_truth,
+    "playoff": _read_truth,
+}
+
+_ENTRIES: Final[Mapping[str, Read]] = {
+    "rules": _read_rules,
+    "seed": _read_number,
+    "table": _read_number,
+    "hand": _read_number,
+    "match_hand": _read_number,
+    "totals": _each(_read_number),
+    "playoff": _each(_read_number),
+    "dealer": _read_number,
+    "agents": _each(_read_text),
+    "deal": _each(_read_cards),
+    "passes": _each(_read_cards),
+    "cards": _read_cards,
+    "penalties": _each(_read_number),
+}
+_REQUIRED: Final = ("rules", "dealer", "deal", "passes", "cards", "penalties")
+
+
+@lru_cache(maxsize=64)
+def _rules_of(line: str) -> Rules:
+    """The rules of a JSON object; a file names the same ones over and over."""
+    entries = json.loads(line)
+    _check_names(entries, _CLAUSES, ("name", "seats"), "rules: ")
+    clauses = {name: _CLAUSES[name](value, f"rules, {name}") for name, value in entries.items()}
+    if not clauses["name"].isprintable():
+        raise ValueError(f"rules, name: {reprlib.repr(clauses['name'])} can't be printed")
+    usual = _usual(clauses["name"], clauses["seats"])
+    changed = clauses.get("penalties", {})
+    clauses["penalties"] = [changed.get(card, p) for card, p in enumerate(usual["penalties"])]
+    try:
+        rules = Rules(**usual | clauses)
+        engine.rules_record(rules)
+    except ValueError as error:
+        raise ValueError(f"rules: {error}") from None
+    except OverflowError:
+        raise ValueError("rules: a number doesn't fit 64 bits") from None
+    return rules
+
+
+def _usual(name: str, seats: int) -> dict[str, Any]:
+    """The clauses that a name and a number of seats imply: the profile's, or the defaults."""
+    profile = name in PROFILES and seats in PROFILES[name][0]
+    rules = Rules.profile(name, seats) if profile else Rules()
+    return {clause.name: getattr(rules, clause.name) for clause in fields(Rules)} | {
+        "name": name,
+        "seats": seats,
+    }
