@@ -2,13 +2,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: train evaluate test lint bench docs notebooks interop
+.PHONY: train evaluate ladder test lint bench docs notebooks interop
 
 train: .venv/installed  ## train a first agent and print its table
 	$(BIN)/python train.py
 
 evaluate: .venv/installed  ## measure the bots against each other
 	$(BIN)/python evaluate.py
+
+ladder: .venv/installed  ## play docs/ladder.md again, with AGENTS="path …" on top; hours
+	$(BIN)/python docs/ladder.py $(AGENTS)
 
 test: .venv/installed  ## run the whole test suite, notebooks included
 	$(BIN)/python -m pytest
@@ -22,6 +25,7 @@ bench: .venv/installed-bench  ## time us and a peer in the same run
 	$(BIN)/python benchmarks/bench_tables.py
 	$(BIN)/python benchmarks/bench_aec.py
 	$(BIN)/python benchmarks/bench_vector.py
+	$(BIN)/python benchmarks/bench_arena.py
 
 docs: .venv/installed  ## write the generated pages again
 	$(BIN)/python docs/generate.py

@@ -1,198 +1,141 @@
 """Train an agent by self-play: PPO with an oracle critic.
 
     python train.py
-    python train.py --run wide --width 512 --decisions 20_000_000
+    python train.py --preset standard --seed 2
+    python train.py --run wide --width 256 --decisions 20_000_000
+    python train.py --best-response-to runs/first/agent.pt
+    python train.py --resume runs/first
+    torchrun --nproc_per_node 2 train.py --threads 1
     tensorboard --logdir runs
 
-Every run has a folder, ``runs/<run>/``: config.json, metrics.csv, TensorBoard events, and
-agent.pt, the checkpoint after the last finished update (Ctrl-C loses at most one).
+A preset (quick, standard, champion) gives every option its default. Every run has a folder,
+``runs/<run>/``: config.json, metrics.csv, TensorBoard events, and agent.pt, the checkpoint
+after the last finished update. ``--resume`` goes on from there, with the same result as a run
+that was never stopped.
 """
 
-import csv
 import dataclasses
-import json
-import platform
-import subprocess
+import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from importlib.metadata import version
-from itertools import count
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from torch.utils.tensorboard import SummaryWriter
 
-from black_maria.layout import layout_of
-from black_maria.rules import Rules
-from black_maria_agents import checkpoint, load_agent
-from black_maria_agents.arena import TEST_SEEDS, Result, measure, play_deals, result_table
-from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
-from black_maria_agents.ppo import PPO, PPOConfig, choose_precision
-from black_maria_agents.selfplay import SelfPlay
+from black_maria_agents import CheckpointError, load_agent, runs
+from black_maria_agents.arena import Result, measure, par, play_deals, result_table
+from black_maria_agents.distributed import joined
+from black_maria_agents.training import PRESETS, TrainConfig, Training
+
+FIGURES = [
+    *(f"losses/{name}" for name in (
+        "policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "ratio_error",
+    )),
+    "charts/SPS", "charts/penalty",
+]  # fmt: skip
+"""Columns of metrics.csv: CleanRL's names, and the penalty against ducks."""
 
 
 @dataclass(frozen=True)
-class TrainConfig:
-    """One seed, one result: a run is a fixed number of decisions."""
+class Start:
+    """What a run starts from."""
 
-    run: str = "first"
-    """Folder under ``runs/``; a number is added if it exists."""
-    seed: int = 1
-    """Of weights, deals, choices and minibatches; below 2**63, where the test seeds start."""
-    rules: str = "three_player"
-    """The profile to play by."""
-    seats: int | None = None
-    """Players at the table, where the profile leaves it open."""
-    decisions: int = 8_000_000
-    """Decisions of all seats, rounded up to whole rollouts."""
-    tables: int = 512
-    """Tables played side by side."""
-    hands: int = 1
-    """Hands of each table in a rollout."""
-    width: int = 128
-    """Units of each of the two hidden layers, of policy and critic."""
-    precision: str = "auto"
-    """``float32``, ``bfloat16`` (autocast), or ``auto``: what multiplies faster here."""
-    threads: int = 2
-    """PyTorch's threads; another number may change the last bits of a result."""
-    score_every: int = 10
-    """Updates between two scores against ducks."""
-    score_deals: int = 200
-    """Deals of such a score."""
-    final_deals: int = 2000
-    """Deals of each pair in the final table."""
-    ppo: tyro.conf.OmitArgPrefixes[PPOConfig] = field(default_factory=PPOConfig)
-    """The update's settings."""
+    preset: Literal["quick", "standard", "champion"] = "quick"
+    """Where the other options' defaults come from."""
+    resume: Path | None = None
+    """The folder of a run to go on with."""
 
 
-def main(config: TrainConfig) -> list[Result]:
-    """Train, then measure against ``duck`` and ``heuristic``, both ways.
+def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[Result]:
+    """Train a new run, or go on with one, and measure the agent.
 
     Raises:
         ValueError: An impossible setting.
+        CheckpointError: A checkpoint that can't be used.
     """
-    rules = Rules.profile(config.rules, config.seats)
-    if not 0 <= config.seed < TEST_SEEDS:
-        raise ValueError(f"seed={config.seed}: training seeds are 0 … 2**63 - 1")
-    if min(config.decisions, config.tables, config.hands, config.width, config.threads) < 1:
-        raise ValueError("decisions, tables, hands, width and threads must be at least 1")
-    torch.set_num_threads(config.threads)
-    torch.manual_seed(config.seed)
-    layout = layout_of(rules)
-    precision = choose_precision(config.precision, config.width)
-    ppo = PPO(
-        Policy(layout, config.width),
-        OracleCritic(layout, config.width),
-        config.ppo,
-        autocast=precision == "bfloat16",
-        seed=config.seed,
-    )
-    games = SelfPlay(rules, tables=config.tables, hands=config.hands, seed=config.seed)
-    folder = new_folder(Path("runs") / config.run)
-    console = Console()
-    console.print(f"{folder}: {precision}, {config.threads} threads")
-    settings = dataclasses.asdict(config) | {"precision": precision}
-    write_config(folder / "config.json", settings)
-
-    def save(decisions: int) -> None:
-        checkpoint.save(
-            folder / "agent.pt",
-            policy=ppo.policy,
-            critic=ppo.critic,
-            optimizer=ppo.optimizer,
-            rules=rules,
-            config=settings,
-            decisions=decisions,
+    config = config or PRESETS["quick"]
+    with joined(torch.device(config.device)) as ranks:
+        run = Training.resume(resume / "agent.pt", ranks) if resume else Training(config, ranks)
+        console = Console(quiet=not ranks.first)
+        folder = resume or Path("runs") / run.config.run
+        if ranks.first:
+            if not resume:
+                folder = runs.new_folder(folder)
+            settings = dataclasses.asdict(run.config) | {"precision": run.precision}
+            runs.write_config(folder, settings)
+            run.save(folder / "agent.pt")
+        console.print(
+            f"{folder}: {run.precision} on {run.config.device}, {run.config.threads} threads"
+            + (f", {ranks.size} processes" if ranks.size > 1 else "")
         )
+        try:
+            train(run, folder, console)
+        except KeyboardInterrupt:
+            sys.exit(f"\nstopped; go on with --resume {folder}")
+        except RuntimeError as error:
+            if ranks.size == 1:
+                raise
+            sys.exit(
+                f"process {ranks.rank} lost another one ({str(error).splitlines()[0]}); "
+                f"go on with --resume {folder}"
+            )
+        return final_table(run, str(folder), console) if ranks.first else []
 
-    save(0)
-    agent = PolicyAgent(ppo.policy, rules)
-    duck = load_agent("duck", rules)
-    start = time.perf_counter()
-    try:
-        with log_to(folder) as log, progress_bar(console) as bar:
-            task = bar.add_task("training", total=config.decisions, text="")
-            decisions, score = 0, float("nan")
-            for update in count(1):
-                with ppo.precision():
-                    rollout = games.collect(ppo.policy)
-                figures = ppo.update(rollout, decisions / config.decisions)
-                decisions += rollout.action.numel()
-                save(decisions)
-                if (update - 1) % config.score_every == 0 or decisions >= config.decisions:
-                    deals = range(config.score_deals)
-                    score = play_deals(agent, duck, deals, seed=config.seed, rules=rules).mean()
-                speed = decisions / (time.perf_counter() - start)
-                log(decisions, {f"losses/{name}": value for name, value in figures.items()}
-                    | {"charts/SPS": speed, "charts/penalty_against_ducks": score})  # fmt: skip
-                bar.update(task, completed=decisions, text=(
-                    f"{speed:,.0f} decisions/s, entropy {figures['entropy']:.2f}, "
-                    f"value {figures['value_loss']:.3f}, ducks {score:.1f}"
-                ))  # fmt: skip
-                if decisions >= config.decisions:
-                    break
-    except KeyboardInterrupt:
-        sys.exit(f"\nstopped; the last finished update is in {folder / 'agent.pt'}")
-    seconds = time.perf_counter() - start
-    console.print(f"{decisions:,} decisions in {seconds:.0f} s: {decisions / seconds:,.0f}/s")
 
-    name = str(folder)
-    agents = {name: agent} | {bot: load_agent(bot, rules) for bot in ("duck", "heuristic")}
-    pairs = [pair for bot in ("duck", "heuristic") for pair in ((name, bot), (bot, name))]
-    results = measure(agents, pairs, config.final_deals, seed=0, rules=rules)
+def train(run: Training, folder: Path, console: Console) -> None:
+    """Update after update; the first process logs and saves each."""
+    config, first = run.config, run.ranks.first
+    rival = config.best_response_to or "duck"
+    others = load_agent(rival, run.rules)
+    start, made, score = time.perf_counter(), -run.decisions, float("nan")
+    logged = runs.log_to(folder, FIGURES, run.decisions) if first else nullcontext()
+    with logged as log, progress_bar(console) as bar:
+        task = bar.add_task("training", total=config.decisions, completed=run.decisions, text="")
+        while not run.done:
+            run.step()
+            if log is None:
+                continue
+            speed = (made + run.decisions) / (time.perf_counter() - start)
+            figures = {f"losses/{name}": value for name, value in run.figures.items()}
+            figures["charts/SPS"] = speed
+            if run.ppo.updates % config.score_every == 1 or run.done:
+                deals = range(config.score_deals)
+                score = play_deals(
+                    run.agent, others, deals, seed=config.seed, rules=run.rules
+                ).mean()
+                figures["charts/penalty"] = score
+            log.write(run.decisions, figures)
+            run.save(folder / "agent.pt")
+            bar.update(task, completed=run.decisions, text=(
+                f"{speed:,.0f} decisions/s, entropy {run.figures['entropy']:.2f}, "
+                f"value {run.figures['value_loss']:.3f}, {rival} {score:.1f}"
+            ))  # fmt: skip
+    taken, made = time.perf_counter() - start, made + run.decisions
+    shares = ", ".join(f"{what} {part / taken:.0%}" for what, part in run.seconds.items())
+    console.print(f"{made:,} decisions in {taken:.0f} s: {made / taken:,.0f}/s ({shares})")
+
+
+def final_table(run: Training, name: str, console: Console) -> list[Result]:
+    """Measure the agent, against bots both ways, or alone against whom it responds to."""
+    rules, target = run.rules, run.config.best_response_to
+    rivals = (target,) if target else ("duck", "heuristic")
+    agents = {name: run.agent} | {rival: load_agent(rival, rules) for rival in rivals}
+    pairs = [pair for rival in rivals for pair in ((name, rival), (rival, name))]
+    pairs = pairs[:1] if target else pairs
+    results = measure(agents, pairs, run.config.final_deals, seed=0, rules=rules)
     console.print(result_table(results, rules))
+    if target:
+        gain = abs(results[0].score.mean - par(results[0].unit, rules))
+        console.print(
+            f"gain over par: {gain:.2f} ± {results[0].score.half_width:.2f} points a hand"
+        )
     return results
-
-
-def new_folder(path: Path) -> Path:
-    """Make a folder, with a number added to its name if it is taken."""
-    number = 1
-    folder = path
-    while folder.exists():
-        number += 1
-        folder = path.with_name(f"{path.name}-{number}")
-    folder.mkdir(parents=True)
-    return folder
-
-
-def write_config(path: Path, settings: dict[str, Any]) -> None:
-    """Write the run's settings, with the versions and the commit that it ran on."""
-    git = subprocess.run(
-        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False,
-        cwd=Path(__file__).parent,
-    )  # fmt: skip
-    packages = ("black-maria", "torch", "numpy", "numba", "gymnasium", "pettingzoo")
-    content = settings | {
-        "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
-        "commit": git.stdout.strip() or None,
-    }
-    path.write_text(json.dumps(content, indent=2) + "\n")
-
-
-@contextmanager
-def log_to(folder: Path) -> Iterator[Any]:
-    """A function (decisions, figures) that writes metrics.csv and TensorBoard events."""
-    board = SummaryWriter(str(folder))
-    with (folder / "metrics.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-
-        def log(decisions: int, figures: dict[str, float]) -> None:
-            if file.tell() == 0:
-                writer.writerow(["decisions", *figures])
-            writer.writerow([decisions, *figures.values()])
-            file.flush()
-            for name, value in figures.items():
-                board.add_scalar(name, value, decisions)
-
-        yield log
-    board.close()
 
 
 def progress_bar(console: Console) -> Progress:
@@ -203,8 +146,25 @@ def progress_bar(console: Console) -> Progress:
     )  # fmt: skip
 
 
+def command_line() -> None:
+    """Read the options, and train."""
+    begin, rest = tyro.cli(Start, return_unknown_args=True, add_help=False)
+    if begin.resume and (rest or begin.preset != "quick"):
+        raise ValueError(
+            f"--resume goes on with the run's own settings; leave out {' '.join(rest)}"
+        )
+    main(tyro.cli(TrainConfig, args=rest, default=PRESETS[begin.preset], description=__doc__),
+         begin.resume)  # fmt: skip
+
+
+def stop(*_: Any) -> None:
+    """End as with Ctrl-C when asked to terminate."""
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, stop)
     try:
-        main(tyro.cli(TrainConfig))
-    except ValueError as error:
+        command_line()
+    except (CheckpointError, ValueError) as error:
         sys.exit(f"train.py: {error}")

@@ -1,16 +1,34 @@
-"""Measuring: duplicate deals, rotations, intervals."""
+"""Measuring: duplicate deals, rotations, intervals, stopping, where points came from."""
+
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from black_maria import black_maria_v0, deal
 from black_maria.bots import make_bot
-from black_maria.rules import Rules
+from black_maria.cards import HEARTS, card_name, suit_of
+from black_maria.record import of_states
+from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
-from black_maria_agents import arena
-from black_maria_agents.arena import TEST_SEEDS, Estimate, both_ways, measure
+from black_maria_agents import arena, playing
+from black_maria_agents.arena import (
+    TEST_SEEDS,
+    Arena,
+    Estimate,
+    both_ways,
+    identity,
+    look_points,
+    measure,
+    settled,
+)
+from black_maria_agents.playing import play_pairs
+from black_maria_agents.results import Result, edges
 from helpers import play
 
-RANDOM, DUCK = make_bot("random"), make_bot("duck")
+RANDOM, DUCK, HEURISTIC = (make_bot(name) for name in ("random", "duck", "heuristic"))
+BOTS = {"random": RANDOM, "duck": DUCK, "heuristic": HEURISTIC}
 RULES = Rules()
 
 
@@ -20,6 +38,11 @@ def play_deals(agent, others, deals, **options):
 
 def play_matches(agent, others, matches, **options):
     return arena.play_matches(agent, others, matches, **{"rules": RULES, **options})
+
+
+def few_tables(monkeypatch, tables):
+    for module in (arena, playing):
+        monkeypatch.setattr(module, "TABLES", tables)
 
 
 @pytest.mark.parametrize("bot", [RANDOM, DUCK], ids=["random", "duck"])
@@ -57,7 +80,7 @@ def test_play_deals__sits_once_in_each_seat_of_deal_t():
 @pytest.mark.parametrize("chunk", [1, 7, 30, 64])
 def test_play__independent_of_how_many_run_side_by_side(chunk, play_games, monkeypatch):
     whole = play_games(DUCK, RANDOM, range(30), seed=2)
-    monkeypatch.setattr(arena, "CHUNK", chunk)
+    few_tables(monkeypatch, 3 * chunk)
     assert np.array_equal(play_games(DUCK, RANDOM, range(30), seed=2), whole)
 
 
@@ -76,14 +99,6 @@ def test_play_deals__independent_of_the_other_deals():
 def test_play_deals__a_range_with_steps_plays_those_deals():
     whole = play_deals(DUCK, RANDOM, range(20), seed=2)
     assert np.array_equal(play_deals(DUCK, RANDOM, range(0, 20, 4), seed=2), whole[::4])
-
-
-def test_play_deals__tells_how_many_are_done(monkeypatch):
-    monkeypatch.setattr(arena, "CHUNK", 8)
-    told = []
-    play_deals(DUCK, RANDOM, range(20), seed=2, progress=told.append)
-    assert sum(told) == 20
-    assert all(number > 0 for number in told)
 
 
 def test_play_deals__duck_alone_against_two_randoms():
@@ -149,14 +164,20 @@ def test_play_deals__leaves_nothing_behind():
     assert np.array_equal(play_deals(RANDOM, DUCK, range(10), seed=4), first)
 
 
-@pytest.mark.parametrize("values", [[1.0, 2.0], [0.0, 43.0, 13.0, 7.5], np.arange(1000.0) ** 0.5])
-def test_estimate__mean_and_95_percent_interval_over_deals(values):
-    values = np.asarray(values)
+@pytest.mark.parametrize(
+    ("values", "quantile"),
+    [([0, 43, 13, 7.5, 3, 9], 2.571), (np.arange(31) ** 0.5, 2.042), (np.arange(1000), 1.962)],
+)
+def test_estimate__mean_and_95_percent_interval_over_deals(values, quantile):
+    """Quantiles of Student's t from a table: 5, 30 and 999 degrees of freedom."""
+    values = np.asarray(values, float)
     estimate = Estimate.of(values)
     mean = sum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
     assert estimate.mean == pytest.approx(mean)
-    assert estimate.half_width == pytest.approx(1.96 * (variance / len(values)) ** 0.5)
+    assert estimate.half_width == pytest.approx(
+        quantile * (variance / len(values)) ** 0.5, rel=0.01
+    )
 
 
 def test_estimate__one_deal_has_no_interval():
@@ -170,3 +191,408 @@ def test_estimate__covers_the_truth_about_95_times_in_100():
     estimates = [Estimate.of(generator.normal(3, 2, 100)) for _ in range(2000)]
     hits = np.mean([abs(e.mean - 3) <= e.half_width for e in estimates])
     assert 0.93 < hits < 0.965
+
+
+def test_par__one_agent_under_three_names_gets_par_with_width_0():
+    for rules, games in ((RULES, {}), (RULES, {"whole_matches": True})):
+        results = measure(dict.fromkeys("abc", HEURISTIC), both_ways("abc"), 40, seed=0,
+                          rules=rules, **games)  # fmt: skip
+        assert len(results) == 6
+        for result in results:
+            par = 1 / 3 if games else 43 / 3
+            assert result.score.mean == pytest.approx(par, abs=1e-12)
+            assert result.score.half_width < 1e-12
+
+
+def test_seats__relabelled_through_the_aec_loop_the_scores_move_along():
+    """The arena's scores, deal by deal, are those of the AEC loop, also with seats turned."""
+    scores = play_deals(HEURISTIC, DUCK, range(4), seed=TEST_SEEDS)
+    env = black_maria_v0.raw_env()
+    for number, turn, own in np.ndindex(4, 3, 3):
+        cards, dealer = deal(TEST_SEEDS, number, 0)
+        options = {"deal": np.roll(cards, turn, axis=0).tolist(), "dealer": (dealer + turn) % 3}
+        env.reset(seed=1, options=options)
+        points = 0.0
+        for agent in env.agent_iter():
+            observation, reward, done, _, _ = env.last()
+            seat = (int(agent[-1]) - turn) % 3
+            points -= reward * (seat == own)
+            rows = {name: array[None] for name, array in observation.items()}
+            bot = HEURISTIC if seat == own else DUCK
+            env.step(None if done else int(bot.act(rows, np.zeros(1, np.uint64))[0]))
+        assert scores[number, own] == points
+
+
+def all_results(agents, games=30, **options):
+    found = measure(agents, both_ways(agents), games, seed=1, rules=RULES, **options)
+    return {(result.agent, result.others): result for result in found}
+
+
+@pytest.mark.parametrize("whole_matches", [False, True])
+def test_arena__independent_of_order_names_and_company(whole_matches, monkeypatch):
+    whole = all_results(BOTS, whole_matches=whole_matches)
+    others = all_results(dict(reversed(BOTS.items())), whole_matches=whole_matches)
+    assert others == whole
+    renamed = all_results({"a": DUCK, "b": HEURISTIC}, whole_matches=whole_matches)
+    assert renamed["a", "b"] == replace(whole["duck", "heuristic"], agent="a", others="b")
+
+
+@pytest.mark.parametrize(("tables", "seconds"), [(1, 2), (18, 2), (60, 1e-9), (10**6, 100)])
+@pytest.mark.parametrize("whole_matches", [False, True])
+def test_arena__independent_of_blocks(tables, seconds, whole_matches, monkeypatch):
+    whole = all_results(BOTS, whole_matches=whole_matches)
+    few_tables(monkeypatch, tables)
+    monkeypatch.setattr(arena, "BLOCK_SECONDS", seconds)
+    assert all_results(BOTS, whole_matches=whole_matches) == whole
+
+
+def test_arena__slow_agents_may_get_fewer_games():
+    pairs = both_ways(BOTS)
+    games = {pair: 7 if "random" in pair else 20 for pair in pairs}
+    played = Arena(BOTS, RULES, seed=1)
+    played.play(pairs, games)
+    for result in played.results(pairs, games):
+        assert result.games == games[result.agent, result.others]
+        assert not result.partial
+        scores = play_deals(BOTS[result.agent], BOTS[result.others], range(result.games),
+                            seed=TEST_SEEDS + 1)  # fmt: skip
+        assert result.score == Estimate.of(scores.mean(axis=1))
+
+
+def test_arena__an_agent_of_many_pairs_gets_one_batch_a_step():
+    rows = []
+
+    class Counting:
+        def act(self, obs, keys):
+            rows.append(len(keys))
+            return DUCK.act(obs, keys)
+
+    counting = Counting()
+    pairs = [(counting, RANDOM), (RANDOM, counting), (counting, DUCK), (DUCK, counting)]
+    play_pairs(pairs, range(5), seed=0, rules=RULES)
+    assert len(rows) == RULES.plies()
+    assert sum(rows) == RULES.plies() * 5 * (1 + 2 + 1 + 2)
+
+
+def test_arena__tells_progress_up_to_all_games(monkeypatch):
+    few_tables(monkeypatch, 18)
+    told = []
+    Arena({"duck": DUCK, "random": RANDOM}, RULES).play(
+        [("duck", "random"), ("random", "duck")], 20, progress=lambda *at: told.append(at)
+    )
+    done, total = np.array(told).T
+    assert (np.diff(done) >= 0).all()
+    assert done[-1] == pytest.approx(40)
+    assert (total == 40).all()
+
+
+# --- interrupted, kept, resumed ---------------------------------------------------------------
+
+
+class Interrupting:
+    """Ducks until a number of calls, then is interrupted as by Ctrl-C."""
+
+    def __init__(self, calls):
+        """Take the number."""
+        self.calls = calls
+
+    def act(self, obs, keys):
+        self.calls -= 1
+        if self.calls < 0:
+            raise KeyboardInterrupt
+        return DUCK.act(obs, keys)
+
+
+def test_interrupt__what_has_been_played_is_there_and_marked_partial(monkeypatch):
+    few_tables(monkeypatch, 60)
+    pairs = [("x", "random"), ("random", "x")]
+    started = Arena({"x": Interrupting(60 * 4 + 30), "random": RANDOM}, RULES, seed=3)
+    with pytest.raises(KeyboardInterrupt):
+        started.play(pairs, 1000)
+    first, second = started.results(pairs, 1000)
+    assert 10 < first.games == second.games < 1000
+    assert first.partial
+    assert second.partial
+    scores = play_deals(DUCK, RANDOM, range(first.games), seed=TEST_SEEDS + 3)
+    assert first.score == Estimate.of(scores.mean(axis=1))
+
+
+def test_keep__an_interrupted_evaluation_goes_on_and_ends_the_same(monkeypatch, tmp_path):
+    few_tables(monkeypatch, 60)
+    pairs, keep = [("duck", "random"), ("random", "duck")], tmp_path / "scores.npz"
+    options = {"seed": 3, "keep": keep}
+    started = Arena({"duck": Interrupting(60 * 4 + 30), "random": RANDOM}, RULES, **options)
+    with pytest.raises(KeyboardInterrupt):
+        started.play(pairs, 50)
+    resumed = Arena({"duck": DUCK, "random": RANDOM}, RULES, **options)
+    before = resumed.results(pairs, 50)
+    assert before == started.results(pairs, 50)
+    resumed.play(pairs, 50)
+    whole = Arena({"duck": DUCK, "random": RANDOM}, RULES, seed=3)
+    whole.play(pairs, 50)
+    assert resumed.results(pairs, 50) == whole.results(pairs, 50)
+    assert [path.name for path in tmp_path.iterdir()] == ["scores.npz"]
+
+
+def test_keep__more_agents_join_and_those_of_others_stay(tmp_path):
+    options = {"keep": tmp_path / "scores.npz"}
+    two = {"duck": DUCK, "random": RANDOM}
+    Arena(two, RULES, **options).play(both_ways(two), 10)
+    other = {"duck": DUCK, "heuristic": HEURISTIC}
+    Arena(other, RULES, **options).play(both_ways(other), 20)
+    every = Arena(BOTS, RULES, **options)
+    assert {r.games for r in every.results(both_ways(two))} == {10}
+    assert {r.games for r in every.results(both_ways(other))} == {20}
+    every.play(both_ways(BOTS), 20)
+    whole = Arena(BOTS, RULES)
+    whole.play(both_ways(BOTS), 20)
+    assert every.results(both_ways(BOTS)) == whole.results(both_ways(BOTS))
+
+
+def test_keep__another_agent_of_that_name_starts_anew(tmp_path):
+    two = {"duck": DUCK, "x": RANDOM}
+    keep = tmp_path / "scores.npz"
+    Arena(two, RULES, keep=keep, identities={"x": "x 1"}).play(both_ways(two), 10)
+    assert not Arena(two, RULES, keep=keep, identities={"x": "x 2"}).results(both_ways(two))
+    assert Arena(two, RULES, keep=keep, identities={"x": "x 1"}).results(both_ways(two))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 1},
+        {"whole_matches": True},
+        {"rules": Rules.profile("four_player")},
+        {"rules": RULES.replace(match_points=50)},
+    ],
+)
+def test_keep__scores_of_another_kind_are_refused_in_words(other, tmp_path):
+    two = {"duck": DUCK, "random": RANDOM}
+    keep = tmp_path / "scores.npz"
+    Arena(two, RULES, keep=keep).play(both_ways(two), 2)
+    with pytest.raises(ValueError, match=r"keeps penalty under 'three_player' with seed 0"):
+        Arena(two, **{"rules": RULES, "keep": keep, **other})
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"{}"])
+def test_keep__a_damaged_file_is_refused_in_words(damage, tmp_path):
+    two = {"duck": DUCK, "random": RANDOM}
+    keep = tmp_path / "scores.npz"
+    Arena(two, RULES, keep=keep).play(both_ways(two), 2)
+    keep.write_bytes(damage(keep.read_bytes()))
+    with pytest.raises(ValueError, match="can't be read as an arena's scores"):
+        Arena(two, RULES, keep=keep)
+
+
+def test_identity__tells_files_of_one_name_apart(tmp_path):
+    file = tmp_path / "agent.pt"
+    file.write_bytes(b"1")
+    first, inside = identity(str(file)), identity(f"search:policy={file},worlds=3")
+    file.write_bytes(b"2")
+    assert identity(str(file)) != first
+    assert identity(f"search:policy={file},worlds=3") != inside
+    assert identity(str(file), greedy=False) != identity(str(file))
+    assert identity("duck") == "duck"
+
+
+# --- stopping by the half-width ---------------------------------------------------------------
+
+
+def test_until__looks_are_fixed_and_double():
+    assert look_points(128_000) == [250 * 2**k for k in range(10)]
+    assert look_points(1500) == [250, 500, 1000, 1500]
+    assert look_points(100) == [100]
+
+
+def test_until__each_pair_stops_at_its_first_look_that_is_narrow_enough(monkeypatch):
+    few_tables(monkeypatch, 1300)  # blocks of 72 deals end everywhere
+    pairs, until = both_ways(BOTS), 0.3
+    played = Arena(BOTS, RULES)
+    played.play(pairs, 1000, until=until)
+    counts = set()
+    for result in played.results(pairs, 1000, until):
+        counts.add(result.games)
+        scores = play_deals(BOTS[result.agent], BOTS[result.others], range(1000), seed=TEST_SEEDS)
+        widths = {look: Estimate.of(scores[:look].mean(axis=1)).half_width
+                  for look in (250, 500, 1000)}  # fmt: skip
+        narrow = [look for look, width in widths.items() if width <= until]
+        assert result.games == (narrow or [1000])[0]
+        assert not result.partial
+        assert result.score.half_width == widths[result.games]
+    assert len(counts) > 1
+
+
+def test_until__never_looks_elsewhere():
+    same = np.full((1000, 3), 5.0)
+    assert [n for n in range(2, 1001) if settled(same[:n], 0.1)] == [250, 500, 1000]
+
+
+def test_until__progress_expects_what_the_width_needs():
+    told = []
+    two = {"duck": DUCK, "random": RANDOM}
+    Arena(two, RULES).play(both_ways(two), 64_000, until=0.2, progress=lambda *at: told.append(at))
+    done, total = told[-1]
+    assert done == pytest.approx(total)
+    assert total < 64_000
+
+
+@pytest.mark.parametrize("until", [0.11, 0.15, 0.19, 0.22, 0.26, 0.3])
+def test_until__intervals_still_cover_the_truth_about_95_times_in_100(until):
+    """Deals' scores are skewed: many small ones, a few of 30 and more."""
+    generator = np.random.default_rng(int(1000 * until))
+    hits = []
+    for _ in range(1000):
+        scores = generator.gamma(1.2, 2.0, size=4000)
+        scores *= generator.random(4000) < 0.8
+        for look in look_points(4000):
+            estimate = Estimate.of(scores[:look])
+            if settled(scores[:look, None], until):
+                break
+        hits.append(abs(estimate.mean - 0.8 * 2.4) <= estimate.half_width)
+    assert 0.93 < np.mean(hits) < 0.97
+
+
+# --- where the points came from ---------------------------------------------------------------
+
+
+def recorded(agents, games, rules=RULES, **options):
+    """Results, and all hands with the lone agent's seat."""
+    hands = []
+
+    def keep(states, names):
+        episode = "match" if options.get("whole_matches") else "hand"
+        hands.extend(of_states(states, rules, names, episode=episode))
+
+    played = Arena(agents, rules, on_hands=keep, **options)
+    played.play(both_ways(agents), games)
+    return played.results(both_ways(agents), games), hands
+
+
+def test_sources__are_the_cards_taken_trick_by_trick():
+    """Counted again from the recorded hands: by card and by third of the 17 tricks."""
+    results, hands = recorded({"duck": DUCK, "random": RANDOM}, 20)
+    counted = {}
+    for hand in hands:
+        alone = next(name for name in ("duck", "random") if hand.agents.count(name) == 1)
+        seat, figures = hand.agents.index(alone), counted.setdefault(alone, {})
+        leader = (hand.dealer + 1) % 3
+        for trick in range(17):
+            cards = hand.cards[3 * trick : 3 * trick + 3]
+            best = max(cards, key=lambda card: (card // 13 == cards[0] // 13, card))
+            leader = (leader + cards.index(best)) % 3
+            third = "early" if trick < 6 else "middle" if trick < 12 else "late"
+            for card in cards if leader == seat else ():
+                points = RULES.penalties[card]
+                source = "hearts" if suit_of(card) == HEARTS else card_name(card)
+                for name in (source, third) if points else ():
+                    figures[name] = figures.get(name, 0) + points
+    for result in results:
+        found = {**result.sources, **result.periods}
+        assert list(found) == ["hearts", "Q♠", "K♠", "A♠", "early", "middle", "late"]
+        for name, mean in found.items():
+            assert mean == pytest.approx(counted[result.agent][name] / 60)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_sources__add_up_to_the_points_in_every_profile(name):
+    rules = Rules.profile(name)
+    bots = {bot: make_bot(bot, rules) for bot in ("random", "duck")}
+    results, hands = recorded(bots, 12, rules)
+    for result in results:
+        own = [
+            hand.penalties[hand.agents.index(result.agent)]
+            for hand in hands
+            if hand.agents.count(result.agent) == 1
+        ]
+        moon = result.sources.get("moon", 0)
+        assert sum(result.sources.values()) == pytest.approx(np.mean(own))
+        assert sum(result.periods.values()) + moon == pytest.approx(np.mean(own))
+        if not rules.total_varies:
+            assert result.score.mean == pytest.approx(np.mean(own))
+
+
+def test_sources__a_moon_is_told_apart():
+    """Whoever takes everything under American Hearts pays nothing, and the others 26 each."""
+    rules = Rules.profile("american_hearts")
+    bots = {"random": make_bot("random", rules), "duck": make_bot("duck", rules)}
+    results, hands = recorded(bots, 150, rules)
+    by_name = {result.agent: result for result in results}
+    shot = [hand for hand in hands if sorted(hand.penalties) == [0, 26, 26, 26]]
+    assert shot
+    shots = [hand for hand in shot if hand.agents.count("random") == 1]
+    changes = [-26 if hand.penalties[hand.agents.index("random")] == 0 else 26 for hand in shots]
+    assert by_name["random"].sources["moon"] == pytest.approx(sum(changes) / 600)
+    assert by_name["random"].unit == "advantage"
+
+
+def test_sources__bonus_cards_count_below_zero():
+    rules = Rules.profile("omnibus")
+    results, _ = recorded({name: make_bot(name, rules) for name in ("random", "duck")}, 30, rules)
+    assert all(result.sources["J♦"] < 0 for result in results)
+
+
+def test_deals__every_direction_of_the_pass_comes_up():
+    rules = Rules.profile("rotating_pass")
+    bots = {"random": make_bot("random", rules), "duck": make_bot("duck", rules)}
+    _, hands = recorded(bots, 8, rules)
+    numbers = [(hand.table, hand.hand) for hand in hands]
+    assert numbers == [(number, number % 4) for number in range(8) for _ in range(2 * 4)]
+    assert {bool(hand.passes[0]) for hand in hands if hand.hand == 3} == {False}
+
+
+# --- matches and records ----------------------------------------------------------------------
+
+
+def test_matches__hands_per_match_are_counted():
+    two = {"duck": DUCK, "random": RANDOM}
+    results, hands = recorded(two, 10, whole_matches=True)
+    for result in results:
+        mine = [hand for hand in hands if hand.agents.count(result.agent) == 1]
+        assert result.hands == pytest.approx(len(mine) / 30)
+        assert not result.sources
+    played = [hand.match_hand for hand in hands]
+    assert all(after in (0, before + 1) for before, after in pairwise(played))
+
+
+def test_matches__a_fixed_length_is_as_long_as_the_rules_say():
+    rules = Rules.profile("traditional").replace(playoff=False)
+    bots = {"random": make_bot("random", rules), "duck": make_bot("duck", rules)}
+    results = measure(bots, both_ways(bots), 5, seed=0, rules=rules, whole_matches=True)
+    assert [result.hands for result in results] == [9, 9]
+
+
+def test_matches__ties_are_played_off_where_the_rules_say_so():
+    rules = Rules.profile("traditional")
+    bots = dict.fromkeys(("a", "b"), make_bot("random", rules))
+    scores = arena.play_matches(bots["a"], bots["b"], range(150), seed=0, rules=rules)
+    assert set(np.unique(scores)) == {0, 1}
+    results = measure(bots, both_ways(bots), 150, seed=0, rules=rules, whole_matches=True)
+    assert results[0].hands > 9
+
+
+def test_record__hands_come_by_deal_pair_and_rotation(monkeypatch):
+    two = {"duck": DUCK, "random": RANDOM}
+    _, hands = recorded(two, 9)
+    rotations = [("duck", "random", "random"), ("random", "duck", "random"),
+                 ("random", "random", "duck")]  # fmt: skip
+    swapped = [tuple({"duck": "random", "random": "duck"}[name] for name in row)
+               for row in rotations]  # fmt: skip
+    assert [hand.agents for hand in hands] == (rotations + swapped) * 9
+    assert [hand.table for hand in hands] == [number for number in range(9) for _ in range(6)]
+    few_tables(monkeypatch, 24)
+    assert recorded(two, 9)[1] == hands
+
+
+# --- standing ---------------------------------------------------------------------------------
+
+
+def test_edges__half_the_difference_of_both_tables_best_first():
+    def result(agent, others, mean, unit="penalty"):
+        return Result(agent, others, unit, 9, Estimate(mean, 0.1), ())
+
+    pairs = [result("a", "b", 10), result("b", "a", 18), result("a", "c", 13),
+             result("c", "a", 15)]  # fmt: skip
+    assert edges(pairs) == {"a": 2.5, "c": -1.0, "b": -4.0}
+    pairs = [result("a", "b", 0.3, "win share"), result("b", "a", 0.4, "win share")]
+    assert edges(pairs) == pytest.approx({"b": 0.05, "a": -0.05})
+    assert np.isnan(edges(pairs[:1])["a"])

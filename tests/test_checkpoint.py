@@ -6,24 +6,15 @@ import torch
 
 from black_maria import Rules, Tables, layout_of
 from black_maria_agents import CheckpointError, checkpoint, load_agent
-from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
+from black_maria_agents.network import Policy, PolicyAgent
 
 RULES = Rules.profile("three_player")
 
 
 def write(path, rules=RULES):
     layout = layout_of(rules)
-    policy, critic = Policy(layout, 16), OracleCritic(layout, 16)
-    optimizer = torch.optim.Adam([*policy.parameters(), *critic.parameters()])
-    checkpoint.save(
-        path,
-        policy=policy,
-        critic=critic,
-        optimizer=optimizer,
-        rules=rules,
-        config={"seed": 1},
-        decisions=77,
-    )
+    policy = Policy(layout, 16)
+    checkpoint.save(path, policy=policy, rules=rules, config={"seed": 1}, decisions=77)
     return policy
 
 
@@ -50,8 +41,8 @@ def test_save__a_full_disk_keeps_the_old_file(tmp_path, monkeypatch):
     write(tmp_path / "agent.pt")
     before = (tmp_path / "agent.pt").read_bytes()
 
-    def half(content, path):
-        path.write_bytes(b"half a file")
+    def half(content, file):
+        file.write(b"half a file")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(torch, "save", half)

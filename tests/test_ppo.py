@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from black_maria import Rules, layout_of
+from black_maria import Rules, Tables, layout_of
 from black_maria_agents.network import (
     INFERENCE_BATCH,
     OracleCritic,
     Policy,
     PolicyAgent,
     draw,
+    features_of,
     hidden_size,
 )
 from black_maria_agents.ppo import PPO, PPOConfig, advantages, choose_precision
@@ -18,6 +19,15 @@ from black_maria_agents.selfplay import SelfPlay
 
 RULES = Rules.profile("three_player")
 LAYOUT = layout_of(RULES)
+FEATURES = features_of(LAYOUT)
+
+
+def seen(rollout, name):
+    """A block of what the acting seats saw, (T, N, …), from the networks' features."""
+    places = {int(entry): k for k, entry in enumerate(FEATURES.index) if entry >= 0}
+    block = LAYOUT.blocks[name]
+    columns = [places[entry] for entry in range(block.start, block.stop)]
+    return rollout.features[..., columns]
 
 
 @pytest.fixture
@@ -59,7 +69,7 @@ def test_advantages__equal_a_naive_loop(rollout):
     values = np.random.default_rng(0).normal(size=rollout.seat.shape).astype(np.float32)
     for lam in (0.0, 0.9, 1.0):
         found = np.empty_like(values)
-        arguments = (rollout.rewards, rollout.seat, rollout.choice.numpy(), rollout.done, values)
+        arguments = (rollout.rewards, rollout.seat, rollout.choice, rollout.done, values)
         advantages(*arguments, np.float32(lam), found)
         assert found == pytest.approx(naive_advantages(*arguments, lam), abs=1e-3)
 
@@ -67,7 +77,7 @@ def test_advantages__equal_a_naive_loop(rollout):
 def test_advantages__with_lambda_one_a_choice_earns_all_that_falls_until_the_hands_end(rollout):
     values = np.zeros(rollout.seat.shape, np.float32)
     found = np.empty_like(values)
-    choice = rollout.choice.numpy()
+    choice = rollout.choice
     advantages(rollout.rewards, rollout.seat, choice, rollout.done, values, np.float32(1), found)
     first = np.arange(16)
     movers = rollout.seat[0]
@@ -83,9 +93,9 @@ def test_rollout__whole_hands_that_cost_43_each(rollout):
 
 
 def test_rollout__hidden_cards_are_the_others_holdings_and_passes(rollout):
-    held = rollout.observation[..., LAYOUT["holding"]].sum(-1)
-    passed = rollout.observation[..., LAYOUT["passed"]].sum(-1)
-    others = rollout.hidden.unflatten(-1, (2, 2, 52)).sum(-1)
+    held, passed, played = (seen(rollout, name).sum(-1) for name in ("holding", "passed", "played"))
+    by_suit = rollout.hidden.unflatten(-1, (4, 2, 2, 13))  # suit, seat, held or passed, rank
+    others = by_suit.sum((-4, -1))
     start = slice(0, 1)
     assert (held[start] == 17).all()
     assert (others[start] == torch.tensor([[17, 0], [17, 0]])).all()
@@ -94,16 +104,17 @@ def test_rollout__hidden_cards_are_the_others_holdings_and_passes(rollout):
     assert (others[last_pass] == torch.tensor([[14, 3], [14, 3]])).all()
     # own and hidden cards are the cards not played yet
     hand_cards = held + others[..., 0].sum(-1)
-    played = rollout.observation[..., LAYOUT["played"]].sum(-1)
     assert (hand_cards[9:60] + played[9:60] == 51).all()
 
 
 def test_rollout__actions_are_legal_and_their_log_probs_the_policys(rollout, ppo):
     chosen = rollout.mask.gather(-1, rollout.action[..., None])
     assert (chosen == 1).all()
-    log_probs = ppo.policy(rollout.observation, rollout.mask)
-    again = log_probs.gather(-1, rollout.action[..., None]).squeeze(-1)
+    log_probs = ppo.policy(rollout.features.flatten(0, 1), rollout.mask.flatten(0, 1))
+    again = log_probs.gather(-1, rollout.action.view(-1, 1)).view(rollout.action.shape)
     assert torch.allclose(again, rollout.log_prob, atol=1e-5)
+    forced = ~torch.from_numpy(rollout.choice)
+    assert (rollout.log_prob[forced] == 0).all()
 
 
 def test_rollout__is_a_function_of_the_seed_and_the_policy(ppo):
@@ -126,12 +137,12 @@ def test_losses__forced_moves_give_no_gradient(ppo, rollout):
     assert len(batch.action) == rollout.choice.sum() < rollout.action.numel()
     assert (batch.mask.sum(-1) > 1).all()
     # and would give the policy none if they were there: a single legal card is certain
-    forced = ~rollout.choice.view(-1)
+    forced = torch.from_numpy(~rollout.choice).view(-1)
     rows = batch.rows(torch.zeros(int(forced.sum()), dtype=torch.int64))
     rows = type(batch)(
         **vars(rows)
         | {
-            "observation": rollout.observation.flatten(0, 1)[forced],
+            "features": rollout.features.flatten(0, 1)[forced],
             "mask": rollout.mask.flatten(0, 1)[forced],
             "action": rollout.action.view(-1)[forced],
             "log_prob": rollout.log_prob.view(-1)[forced],
@@ -144,10 +155,10 @@ def test_losses__forced_moves_give_no_gradient(ppo, rollout):
 
 def test_losses__a_better_card_becomes_likelier(ppo, rollout):
     batch = ppo.batch(rollout)
-    before = ppo.policy(batch.observation, batch.mask)
+    before = ppo.policy(batch.features, batch.mask)
     before = before.gather(-1, batch.action[:, None]).squeeze(-1).detach()
     ppo.update(rollout, 0.0)
-    after = ppo.policy(batch.observation, batch.mask)
+    after = ppo.policy(batch.features, batch.mask)
     change = after.gather(-1, batch.action[:, None]).squeeze(-1).detach() - before
     assert change[batch.advantage > 1].mean() > 0 > change[batch.advantage < -1].mean()
 
@@ -174,8 +185,9 @@ def test_update__same_seeds_same_weights():
 
 
 def test_policy__gives_illegal_cards_no_probability(rollout, ppo):
-    probabilities = ppo.policy(rollout.observation, rollout.mask).exp()
-    assert (probabilities[rollout.mask == 0] == 0).all()
+    mask = rollout.mask.flatten(0, 1)
+    probabilities = ppo.policy(rollout.features.flatten(0, 1), mask).exp()
+    assert (probabilities[mask == 0] == 0).all()
     assert torch.allclose(probabilities.sum(-1), torch.ones(()), atol=1e-5)
 
 
@@ -184,10 +196,12 @@ def test_policy__trained_on_hands_ignores_the_match(ppo):
     for _ in range(2):
         rollout = games.collect(ppo.policy)
         ppo.update(rollout, 0.0)
-    late = rollout.observation.clone()
-    late[..., LAYOUT["totals"]] = 99
-    same = ppo.policy(rollout.observation, rollout.mask)
-    assert torch.equal(ppo.policy(late, rollout.mask), same)
+    obs, _ = games.tables.observe()
+    late = obs["observation"].copy()
+    late[:, LAYOUT["totals"]] = 99
+    agent = PolicyAgent(ppo.policy, RULES)
+    same = agent.log_probs(obs["observation"], obs["action_mask"])
+    assert torch.equal(agent.log_probs(late, obs["action_mask"]), same)
 
 
 def test_draw__follows_the_probabilities_and_the_keys():
@@ -211,14 +225,11 @@ def test_draw__the_largest_key_still_draws_a_legal_card():
 
 
 @pytest.mark.parametrize("greedy", [True, False])
-def test_policy_agent__a_row_does_not_depend_on_its_neighbours(rollout, ppo, greedy):
+def test_policy_agent__a_row_does_not_depend_on_its_neighbours(ppo, greedy):
     agent = PolicyAgent(ppo.policy, RULES, greedy=greedy)
     count = INFERENCE_BATCH + 100
-    obs = {
-        "observation": rollout.observation.flatten(0, 1)[:count].numpy(),
-        "action_mask": rollout.mask.flatten(0, 1)[:count].numpy(),
-    }
-    keys = np.random.default_rng(1).integers(0, 2**64, count, np.uint64)
+    tables = Tables(count, seed=1)
+    obs, keys = tables.observe()[0], tables.keys()
     together = agent.act(obs, keys)
     for rows in (slice(0, 1), slice(5, 80), slice(count - 3, count)):
         part = {name: array[rows] for name, array in obs.items()}
@@ -241,13 +252,36 @@ def test_policy_agent__refuses_what_does_not_fit(ppo):
 def test_critic__sees_the_hidden_cards():
     assert hidden_size(LAYOUT) == 2 * 104
     critic = OracleCritic(LAYOUT, 16)
-    observation = torch.zeros(1, LAYOUT.size, dtype=torch.int8)
+    features = torch.zeros(1, len(FEATURES), dtype=torch.int8)
     hidden = torch.zeros(1, hidden_size(LAYOUT), dtype=torch.int8)
-    assert critic(observation, hidden) != critic(observation, hidden + 1)
+    assert critic(features, hidden) != critic(features, hidden + 1)
 
 
 def test_precision__is_what_was_asked_for_or_measured():
-    assert choose_precision("float32", 64) == "float32"
-    assert choose_precision("auto", 64) in ("float32", "bfloat16")
+    cpu = torch.device("cpu")
+    assert choose_precision("float32", 64, cpu) == "float32"
+    assert choose_precision("auto", 64, cpu) in ("float32", "bfloat16")
     with pytest.raises(ValueError, match="precision='float8'"):
-        choose_precision("float8", 64)
+        choose_precision("float8", 64, cpu)
+
+
+@pytest.mark.parametrize("profile", [("three_player", 3), ("american_hearts", 4), ("omnibus", 5)])
+def test_features__are_the_observation_suit_by_suit(profile):
+    layout = layout_of(Rules.profile(*profile))
+    features = features_of(layout)
+    rest = sum(where.stop - where.start for where in features.rest.values())
+    assert len(features) == 4 * features.per_suit + rest
+    left_out = set(range(layout.size)) - set(features.index.tolist())
+    captured = layout.blocks["captured"]
+    moonless = layout.rules.moon == "none"
+    assert left_out == (set(range(captured.start, captured.stop)) if moonless else set())
+    for suit in range(4):
+        entries = features.index[suit * features.per_suit :][: features.per_suit]
+        assert (entries[-4:] == np.where(np.arange(4) == suit, -1, -2)).all()
+        held = layout["holding"].start + 13 * suit + np.arange(13)
+        assert (entries[:13] == held).all()
+    observation = np.arange(layout.size, dtype=np.int64).astype(np.int8)[None]
+    row = features.of(observation)[0]
+    assert (row[features.index >= 0] == observation[0, features.index[features.index >= 0]]).all()
+    assert (row[features.index == -1] == 1).all()
+    assert (row[features.index == -2] == 0).all()

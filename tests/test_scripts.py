@@ -1,4 +1,4 @@
-"""train.py and evaluate.py, run as a user runs them."""
+"""train.py, run as a user runs it; evaluate.py has test_evaluate.py."""
 
 import csv
 import json
@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
-from black_maria_agents import load_agent
+from black_maria_agents import checkpoint, load_agent
 
 ROOT = Path(__file__).parent.parent
 SMALL = ["--tables", "16", "--width", "32", "--threads", "1", "--final-deals", "4"]
@@ -93,11 +94,51 @@ def test_train__ctrl_c_leaves_a_usable_checkpoint(tmp_path):
     load_agent(str(tmp_path / "runs" / "first" / "agent.pt"))
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
+def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
+    long = ["--decisions", "60000", "--snapshots", "2", "--opponent-share", "0.25"]
+    run("train.py", "--run", "straight", *long, *SMALL, cwd=tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "train.py"), "--run", "killed", *long, *SMALL],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    folder = tmp_path / "runs" / "killed"
+    deadline = time.monotonic() + 120
+    while not (folder / "metrics.csv").exists() or len(metrics(folder)) < 10:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    reached = len(metrics(folder))
+    assert "100 %" in run("train.py", "--resume", "runs/killed", cwd=tmp_path)
+    ends = [checkpoint.load(tmp_path / "runs" / name / "agent.pt") for name in ("straight", "killed")]
+    for name, weights in ends[0]["policy"].items():
+        assert torch.equal(weights, ends[1]["policy"][name])
+    columns = [name for name in metrics(folder)[0] if "SPS" not in name]
+    rows = [
+        [[row[name] for name in columns] for row in metrics(tmp_path / "runs" / run_name)]
+        for run_name in ("straight", "killed")
+    ]
+    assert rows[0] == rows[1]
+    assert 10 <= reached < len(rows[0])
+
+
+def test_train__resume_takes_no_other_options_and_needs_a_run(tmp_path):
+    assert "leave out --seed 2" in run(
+        "train.py", "--resume", "runs/x", "--seed", "2", cwd=tmp_path, code=1
+    )
+    assert "there is no checkpoint" in run("train.py", "--resume", "x", cwd=tmp_path, code=1)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--rules", "whist"], "no profile 'whist'"),
         (["--tables", "0"], "must be at least 1"),
+        (["--width", "30"], "must be a multiple of 4"),
+        (["--best-response-to", "none.pt"], "there is no checkpoint none.pt"),
         (["--seed", str(2**63)], "training seeds are"),
         (["--precision", "float8"], "precision='float8'"),
     ],
@@ -111,54 +152,6 @@ def test_train__impossible_settings_are_refused_before_anything_is_written(
 
 def test_train__misspelt_options_are_refused(tmp_path):
     assert "--decisons" in run("train.py", "--decisons", "5", cwd=tmp_path, code=2)
-
-
-def test_evaluate__both_tables_intervals_seats_and_par(tmp_path):
-    output = run("evaluate.py", "duck", "random", "--deals", "200", "--out", "r.json", cwd=tmp_path)
-    assert "par is 14.33" in output
-    content = json.loads((tmp_path / "r.json").read_text())
-    first, second = content["results"]
-    assert (first["agent"], first["others"]) == ("duck", "random")
-    assert (second["agent"], second["others"]) == ("random", "duck")
-    assert first["score"]["mean"] < 3.5 < 30 < second["score"]["mean"]
-    assert 0 < first["score"]["half_width"] < 1
-    assert len(first["by_seat"]) == 3
-    assert content["par"] == pytest.approx(43 / 3)
-
-
-def test_evaluate__a_path_is_an_agent(trained, tmp_path):
-    folder, _ = trained
-    path = str(folder / "runs" / "first" / "agent.pt")
-    assert "duck" in run("evaluate.py", path, "duck", "--deals", "3", cwd=tmp_path)
-    assert "duck" in run("evaluate.py", path, "duck", "--deals", "3", "--sampled", cwd=tmp_path)
-
-
-def test_evaluate__matches_give_win_shares(tmp_path):
-    output = run(
-        "evaluate.py", "duck", "random", "--matches", "50", "--out", "r.json", cwd=tmp_path
-    )
-    assert "win share" in output
-    assert "par is a win share of 0.333" in output
-    first, second = json.loads((tmp_path / "r.json").read_text())["results"]
-    assert first["score"]["mean"] > 0.9 > 0.1 > second["score"]["mean"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["dukc", "random"], "no agent 'dukc'"),
-        (["duck"], "two or more different agents"),
-        (["duck", "duck"], "two or more different agents"),
-        (["duck", "random", "--rules", "whist"], "no profile 'whist'"),
-        (["duck", "random", "--deals", "0"], "at least one"),
-        (["duck", "random", "--out", "nowhere/r.json"], "there is no folder nowhere"),
-        (["duck", "missing.pt"], "there is no checkpoint missing.pt"),
-    ],
-)
-def test_evaluate__refuses_in_words(tmp_path, arguments, message):
-    output = run("evaluate.py", *arguments, cwd=tmp_path, code=1)
-    assert message in " ".join(output.split())
-    assert "Traceback" not in output
 
 
 @pytest.mark.slow

@@ -13,16 +13,18 @@ from black_maria.bots import BOTS, make_bot
 from black_maria.rules import Rules, as_rules
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import CheckpointError, load_policy
+from black_maria_agents.search import FAMILY, SearchAgent, search_agent
+from black_maria_agents.worlds import Worlds, sample_worlds
 
-__all__ = ["Agent", "CheckpointError", "load_agent"]
+__all__ = ["Agent", "CheckpointError", "SearchAgent", "Worlds", "load_agent", "sample_worlds"]
 
 
 def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool = True) -> Agent:
     """An agent by name or by its checkpoint's path.
 
     Args:
-        name: ``"random"``, ``"duck"``, ``"heuristic"``, or a path such as
-            ``"runs/first/agent.pt"``.
+        name: ``"random"``, ``"duck"``, ``"heuristic"``, a search such as ``"pimc"`` or
+            ``"pimc:worlds=30,sims=333"``, or a path such as ``"runs/first/agent.pt"``.
         rules: A profile's name or rules.
         greedy: For checkpoints: play the likeliest card; otherwise draw from the policy.
 
@@ -33,8 +35,11 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
     rules = as_rules(rules)
     if name in BOTS:
         return make_bot(name, rules)
+    if name.partition(":")[0] == FAMILY:
+        return search_agent(name, rules)
     if Path(name).suffix == ".pt" or Path(name).exists():
         return load_policy(name, rules, greedy=greedy)
     raise ValueError(
-        f"no agent {name!r}: give one of {', '.join(BOTS)}, or the path of a checkpoint (….pt)"
+        f"no agent {name!r}: give one of {', '.join(BOTS)}, {FAMILY}, "
+        "or the path of a checkpoint (….pt)"
     )

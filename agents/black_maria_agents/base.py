@@ -1,4 +1,8 @@
-"""What an agent is: one method, batched and blind."""
+"""What an agent is: one method, batched and blind.
+
+An agent whose decisions hang on the order of the cards played sets ``needs_history = True``;
+then its observations hold ``"history"`` as well (``wants_history`` tells).
+"""
 
 from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
@@ -18,7 +22,8 @@ class Agent(Protocol):
 
         Args:
             obs: ``"observation"`` (B, F) int8 and ``"action_mask"`` (B, 52) int8, as
-                ``black_maria.Tables.observe`` gives them.
+                ``black_maria.Tables.observe`` gives them, and ``"history"`` (B, R, 3) int8
+                for agents that need it.
             keys: (B,) uint64: each row's own randomness, a hash of (seed, deal, seat, ply).
                 The same key and observation give the same card, whatever the other rows.
 
@@ -26,3 +31,8 @@ class Agent(Protocol):
             Card ids that the mask allows, (B,) int64.
         """
         ...
+
+
+def wants_history(agent: Agent) -> bool:
+    """Whether an agent's observations are to hold ``"history"``."""
+    return bool(getattr(agent, "needs_history", False))

@@ -1,13 +1,15 @@
 """Checkpoints: plain tensors and builtins, written whole or not at all.
 
 A checkpoint holds everything that its agent needs to play and all that tells how it came
-about: weights, optimiser, configuration, decisions so far, rules, and the observation
-layout's version. It loads with ``torch.load(weights_only=True)``: no code runs.
+about: weights, configuration, decisions so far, rules, and the observation layout's version;
+and, in a run's folder, what the training needs to go on. It loads with
+``torch.load(weights_only=True)``: no code runs.
 """
 
 import dataclasses
 import os
 import pickle
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +20,7 @@ from black_maria.rules import Rules
 from black_maria_agents.network import Policy, PolicyAgent
 
 FORMAT: Final = "black-maria agent"
-VERSION: Final = 1
+VERSION: Final = 2
 
 
 class CheckpointError(ValueError):
@@ -29,22 +31,21 @@ def save(
     path: str | Path,
     *,
     policy: Policy,
-    critic: torch.nn.Module,
-    optimizer: torch.optim.Optimizer,
     rules: Rules,
     config: dict[str, Any],
     decisions: int,
+    training: dict[str, Any] | None = None,
 ) -> None:
     """Write a checkpoint; the file appears whole or keeps what it held.
 
     Args:
         path: The file, usually ``….pt``.
         policy: The policy; its width is saved with it.
-        critic: The oracle critic.
-        optimizer: Optimiser of both.
-        rules: What they were trained for.
+        rules: What it was trained for.
         config: The training's configuration, builtins only.
         decisions: Decisions of training so far.
+        training: What the training needs to go on: tensors and builtins. Without it the
+            file is an agent alone.
     """
     path = Path(path)
     content = {
@@ -54,14 +55,16 @@ def save(
         "rules": dataclasses.asdict(rules),
         "width": policy.width,
         "policy": policy.state_dict(),
-        "critic": critic.state_dict(),
-        "optimizer": optimizer.state_dict(),
         "config": config,
         "decisions": decisions,
+        "training": training,
     }
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f"{path.name}.tmp")
     try:
-        torch.save(content, temporary)
+        with temporary.open("wb") as file:
+            torch.save(content, file)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -111,3 +114,28 @@ def load_policy(path: str | Path, rules: Rules, *, greedy: bool = True) -> Polic
     policy = Policy(layout_of(rules), content["width"])
     policy.load_state_dict(content["policy"])
     return PolicyAgent(policy, rules, greedy=greedy)
+
+
+def strip(source: str | Path, target: str | Path) -> None:
+    """Copy a checkpoint's agent without what a training needs: a small file to hand on.
+
+    Raises:
+        CheckpointError: As ``load``.
+    """
+    content = load(source)
+    rules = Rules(**content["rules"])
+    policy = Policy(layout_of(rules), content["width"])
+    policy.load_state_dict(content["policy"])
+    save(
+        target,
+        policy=policy,
+        rules=rules,
+        config=content["config"],
+        decisions=content["decisions"],
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m black_maria_agents.checkpoint runs/x/agent.pt agent.pt")
+    strip(*sys.argv[1:])

@@ -1,7 +1,12 @@
-"""Policy and oracle critic, how a card is drawn from the policy, and the agent made of it."""
+"""Policy and oracle critic, how a card is drawn from the policy, and the agent made of it.
+
+Both networks have the cards' structure: one encoder reads each suit, its weights shared by all
+four, so that what is learnt of low diamonds holds for low clubs; a trunk joins the four codes
+with what isn't of a suit; and one head, shared again, gives every suit's thirteen cards.
+"""
 
 from collections.abc import Mapping
-from typing import cast
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -9,36 +14,149 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from black_maria.bots import check_batch
-from black_maria.cards import NUM_CARDS
+from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from black_maria.engine import kernel
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
 
 INFERENCE_BATCH = 512
 """Rows of every forward pass at play, padded: a row's result can't depend on its neighbours."""
 
+ZERO, ONE = -2, -1
+"""Features that are the same in every observation, as entries of ``Features.index``."""
 
-def mlp(layout: Layout, extra: int, width: int, outputs: int, gain: float) -> nn.Sequential:
-    """Two hidden layers over an observation and ``extra`` inputs.
 
-    The weights of the match's inputs (totals, hands left) start at zero. Training on single
-    hands, where those inputs are zero, leaves them there: such a policy ignores the match.
+class Features:
+    """The observation in the networks' order: suit by suit, then what isn't of a suit.
+
+    A suit's features are its own cards and marks, all that isn't of a suit, and four constants
+    that tell which suit it is.
+
+    Args:
+        layout: The observation layout.
+
+    Attributes:
+        index: (F',) int64, the observation's entry for every feature, or a constant.
+        per_suit: Features of each of the four suits; they come first.
+        rest: Where the blocks that aren't of a suit stand, from the end of the suits' features.
+        num_rest: How many those are.
     """
-    net = nn.Sequential(
-        nn.Linear(layout.size + extra, width),
-        nn.ReLU(),
-        nn.Linear(width, width),
-        nn.ReLU(),
-        nn.Linear(width, outputs),
-    )
-    for layer in net:
-        if isinstance(layer, nn.Linear):
-            nn.init.orthogonal_(layer.weight, gain if layer is net[-1] else 2**0.5)
-            nn.init.zeros_(layer.bias)
-    first = cast(nn.Linear, net[0])
-    with torch.no_grad():
-        for block in ("hands_left", "totals"):
-            first.weight[:, layout[block]] = 0
-    return net
+
+    def __init__(self, layout: Layout) -> None:
+        """Sort the blocks by their last axis: cards, suits, or neither."""
+        suits: list[NDArray[np.int64]] = []
+        rest: list[NDArray[np.int64]] = []
+        self.rest: dict[str, slice] = {}
+        self.num_rest = 0
+        for name, block in layout.blocks.items():
+            if name == "captured" and layout.rules.moon == "none":
+                continue  # who took what changes nothing that is to come
+            entries = np.arange(block.start, block.stop)
+            if block.shape[-1] == NUM_CARDS:
+                suits.append(entries.reshape(-1, NUM_SUITS, NUM_RANKS).swapaxes(0, 1))
+            elif name in ("led", "voids"):
+                suits.append(entries.reshape(-1, NUM_SUITS, 1).swapaxes(0, 1))
+            else:
+                self.rest[name] = slice(self.num_rest, self.num_rest + len(entries))
+                self.num_rest += len(entries)
+                rest.append(entries)
+        others = np.concatenate(rest)
+        by_suit = np.hstack(
+            [
+                *(part.reshape(NUM_SUITS, -1) for part in suits),
+                np.tile(others, (NUM_SUITS, 1)),
+                np.where(np.eye(NUM_SUITS), ONE, ZERO),
+            ]
+        )
+        self.per_suit = by_suit.shape[1]
+        self.index = np.concatenate([by_suit.reshape(-1), others])
+
+    def __len__(self) -> int:
+        """How many features."""
+        return len(self.index)
+
+    def of(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
+        """The features (B, F') int8 of observations (B, F) int8."""
+        features = np.empty((len(observation), len(self)), np.int8)
+        gather(observation, self.index, features)
+        return features
+
+
+@lru_cache
+def features_of(layout: Layout) -> Features:
+    """The features of a layout, made once."""
+    return Features(layout)
+
+
+@kernel
+def gather(rows: NDArray[np.int8], index: NDArray[np.int64], out: NDArray[np.int8]) -> None:
+    """Write ``rows[:, index]`` and the constants to ``out``."""
+    for i in range(len(rows)):
+        for k in range(len(index)):
+            entry = index[k]
+            out[i, k] = rows[i, entry] if entry >= 0 else entry == ONE
+
+
+def hidden_size(layout: Layout) -> int:
+    """Inputs for the others' cards: held and picked to pass, of every other seat."""
+    return (layout.rules.seats - 1) * 2 * NUM_CARDS
+
+
+class SuitNetwork(nn.Module):
+    """From features to a code for every suit and one for the whole.
+
+    The weights of the match's features (totals, hands left) start at zero. Training on single
+    hands, where those are zero, leaves them there: such a network ignores the match.
+
+    Args:
+        layout: The observation layout.
+        width: Units of the trunk's two layers; a suit's two layers have a half and a quarter.
+        hidden: Whether the others' cards are read as well.
+    """
+
+    def __init__(self, layout: Layout, width: int, *, hidden: bool = False) -> None:
+        """Make the layers; orthogonal weights, as PPO's implementations have them."""
+        super().__init__()
+        features = features_of(layout)
+        self.per_suit, suit = features.per_suit, width // 4
+        self.suit_in = orthogonal(nn.Linear(self.per_suit, 2 * suit))
+        self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
+        self.trunk_in = orthogonal(nn.Linear(NUM_SUITS * suit + features.num_rest, width))
+        self.trunk_out = orthogonal(nn.Linear(width, width))
+        self.hidden_in: nn.Linear | None = None
+        if hidden:
+            size = hidden_size(layout) // NUM_SUITS
+            self.hidden_in = orthogonal(nn.Linear(size, 2 * suit, bias=False))
+        with torch.no_grad():
+            for block in ("hands_left", "totals"):
+                columns = features.rest[block]
+                own = self.per_suit - NUM_SUITS - features.num_rest
+                self.suit_in.weight[:, own:][:, columns] = 0
+                self.trunk_in.weight[:, NUM_SUITS * suit :][:, columns] = 0
+
+    def forward(self, features: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Codes of the suits (B, 4, width / 4) and of the whole (B, width).
+
+        Args:
+            features: (B, F') int8, in the order of ``Features``.
+            hidden: (B, ``hidden_size``) int8, suit by suit.
+        """
+        suits, rest = features.tensor_split([NUM_SUITS * self.per_suit], dim=1)
+        suits, rest = suits.float(), rest.float()  # each dense: no further copies
+        code = self.suit_in(suits.view(-1, NUM_SUITS, self.per_suit))
+        if hidden is not None and self.hidden_in is not None:
+            code = code + self.hidden_in(hidden.float().view(len(suits), NUM_SUITS, -1))
+        codes = self.suit_out(code.relu_()).relu_()
+        whole = self.trunk_in(torch.cat([codes.flatten(1), rest], dim=1)).relu_()
+        return codes, self.trunk_out(whole).relu_()
+
+
+def orthogonal(layer: nn.Linear, gain: float = 2**0.5) -> nn.Linear:
+    """Give a layer orthogonal weights and zero biases."""
+    nn.init.orthogonal_(layer.weight, gain)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer
 
 
 class Policy(nn.Module):
@@ -48,16 +166,21 @@ class Policy(nn.Module):
         """Make the network for an observation layout."""
         super().__init__()
         self.width = width
-        self.net = mlp(layout, 0, width, NUM_CARDS, gain=0.01)
+        self.body = SuitNetwork(layout, width)
+        self.from_suit = orthogonal(nn.Linear(width // 4, width // 4))
+        self.from_whole = orthogonal(nn.Linear(width, width // 4, bias=False))
+        self.cards = orthogonal(nn.Linear(width // 4, NUM_RANKS), gain=0.01)
 
-    def forward(self, observation: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, features: Tensor, mask: Tensor) -> Tensor:
         """Log-probabilities (B, 52) float32; −inf where the mask is 0.
 
         Args:
-            observation: (B, F) int8.
+            features: (B, F') int8, from ``Features.of``.
             mask: (B, 52) int8, 1 where the card may be chosen.
         """
-        logits: Tensor = self.net(observation.float()).float()
+        codes, whole = self.body(features)
+        cards = self.from_suit(codes) + self.from_whole(whole)[:, None]
+        logits: Tensor = self.cards(cards.relu_()).flatten(1).float()
         return logits.masked_fill(mask == 0, -torch.inf).log_softmax(-1)
 
 
@@ -70,23 +193,19 @@ class OracleCritic(nn.Module):
     def __init__(self, layout: Layout, width: int = 128) -> None:
         """Make the network for an observation layout."""
         super().__init__()
-        self.net = mlp(layout, hidden_size(layout), width, 1, gain=1.0)
+        self.body = SuitNetwork(layout, width, hidden=True)
+        self.value = orthogonal(nn.Linear(width, 1), gain=1.0)
 
-    def forward(self, observation: Tensor, hidden: Tensor) -> Tensor:
+    def forward(self, features: Tensor, hidden: Tensor) -> Tensor:
         """Values (B,) float32, in the learner's reward units.
 
         Args:
-            observation: (B, F) int8.
+            features: (B, F') int8, from ``Features.of``.
             hidden: (B, ``hidden_size``) int8, from ``selfplay.hidden_cards``.
         """
-        inputs = torch.cat([observation, hidden], dim=-1)
-        values: Tensor = self.net(inputs.float()).float()
-        return values.squeeze(-1)
-
-
-def hidden_size(layout: Layout) -> int:
-    """Inputs for the others' cards: held and picked to pass, of every other seat."""
-    return (layout.rules.seats - 1) * 2 * NUM_CARDS
+        _, whole = self.body(features, hidden)
+        value: Tensor = self.value(whole).float()
+        return value.squeeze(-1)
 
 
 def draw(log_probs: Tensor, keys: NDArray[np.uint64]) -> Tensor:
@@ -120,6 +239,7 @@ class PolicyAgent:
         self.rules = rules
         self.greedy = greedy
         self._layout = layout_of(rules)
+        self._features = features_of(self._layout)
 
     @torch.inference_mode()
     def act(
@@ -127,14 +247,25 @@ class PolicyAgent:
     ) -> NDArray[np.int64]:
         """Choose a card for every row; see ``base.Agent``."""
         observation, mask = check_batch(obs, keys, self._layout)
-        actions = np.empty(len(keys), np.int64)
-        for start in range(0, len(keys), INFERENCE_BATCH):
-            rows = slice(start, min(start + INFERENCE_BATCH, len(keys)))
-            count = rows.stop - start
-            padded = np.zeros((INFERENCE_BATCH, observation.shape[1]), np.int8)
-            allowed = np.ones((INFERENCE_BATCH, NUM_CARDS), np.int8)
-            padded[:count], allowed[:count] = observation[rows], mask[rows]
-            log_probs = self.policy(torch.from_numpy(padded), torch.from_numpy(allowed))[:count]
-            cards = log_probs.argmax(-1) if self.greedy else draw(log_probs, keys[rows])
-            actions[rows] = cards.numpy()
-        return actions
+        log_probs = self.log_probs(observation, mask)
+        return (log_probs.argmax(-1) if self.greedy else draw(log_probs, keys)).numpy()
+
+    @torch.inference_mode()
+    def log_probs(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Tensor:
+        """The policy's log-probabilities, (B, 52) float32 on the CPU; −inf where the mask is 0.
+
+        Args:
+            observation: (B, F) int8.
+            mask: (B, 52) int8.
+        """
+        device = next(self.policy.parameters()).device
+        features = torch.zeros(INFERENCE_BATCH, len(self._features), dtype=torch.int8)
+        allowed = torch.ones(INFERENCE_BATCH, NUM_CARDS, dtype=torch.int8)
+        result = torch.empty(len(mask), NUM_CARDS)
+        for start in range(0, len(mask), INFERENCE_BATCH):
+            rows = slice(start, start + INFERENCE_BATCH)
+            part = self._features.of(observation[rows])
+            features[: len(part)] = torch.from_numpy(part)
+            allowed[: len(part)] = torch.from_numpy(mask[rows])
+            result[rows] = self.policy(features.to(device), allowed.to(device))[: len(part)]
+        return result

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from black_maria.engine import kernel
+from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy
 from black_maria_agents.selfplay import Rollout
 
@@ -44,8 +45,8 @@ class PPOConfig:
     """Penalty points times this are the learner's reward units."""
 
 
-def choose_precision(name: str, width: int) -> str:
-    """``"float32"`` or ``"bfloat16"``; for ``"auto"`` what multiplies faster on this CPU.
+def choose_precision(name: str, width: int, device: torch.device) -> str:
+    """``"float32"`` or ``"bfloat16"``; for ``"auto"`` what multiplies faster on the device.
 
     bfloat16 needs to be faster by half: processors differ by a factor of two either way, so
     noise doesn't decide.
@@ -59,11 +60,12 @@ def choose_precision(name: str, width: int) -> str:
         return name
 
     def seconds(dtype: torch.dtype) -> float:
-        inputs, weights = torch.ones(4096, 512, dtype=dtype), torch.ones(512, width, dtype=dtype)
+        inputs = torch.ones(4096, 512, dtype=dtype, device=device)
+        weights = torch.ones(512, width, dtype=dtype, device=device)
         times = []
         for _ in range(8):
             start = time.perf_counter()
-            inputs @ weights
+            (inputs @ weights).sum().item()  # waits for the device
             times.append(time.perf_counter() - start)
         return min(times)
 
@@ -120,8 +122,8 @@ def advantages(
 class Batch:
     """The choices of a rollout, flat: B rows."""
 
-    observation: Tensor
-    """(B, F) int8"""
+    features: Tensor
+    """(B, F') int8"""
     hidden: Tensor
     """(B, H) int8"""
     mask: Tensor
@@ -131,24 +133,28 @@ class Batch:
     log_prob: Tensor
     """(B,) float32, under the policy that played"""
     advantage: Tensor
-    """(B,) float32, normalised over the batch"""
+    """(B,) float32, normalised over the batch, of all processes together"""
     returns: Tensor
     """(B,) float32: advantage + value, what the critic learns"""
 
     def rows(self, index: Tensor) -> "Batch":
         """Some of the rows."""
-        return Batch(**{name: tensor[index] for name, tensor in vars(self).items()})
+        return Batch(**{name: tensor.index_select(0, index) for name, tensor in vars(self).items()})
 
 
 class PPO:
-    """Policy, critic and their optimisers.
+    """Policy, critic and their optimiser.
 
     Args:
         policy: The policy that is trained.
-        critic: Its oracle critic.
+        critic: Its oracle critic, on the same device.
         config: The update's settings.
         autocast: Compute in bfloat16 where PyTorch thinks it safe.
         seed: Seed of the minibatches' order.
+        ranks: The processes that train together, each on rollouts of its own.
+
+    Attributes:
+        updates: Updates made so far; with the seed it settles the minibatches' order.
     """
 
     def __init__(
@@ -159,60 +165,75 @@ class PPO:
         *,
         autocast: bool = False,
         seed: int = 0,
+        ranks: Ranks | None = None,
     ) -> None:
         """Make the optimiser."""
         self.policy = policy
         self.critic = critic
         self.config = config
         self.autocast = autocast
+        self.updates = 0
+        self._seed = seed
+        self._ranks = ranks or Ranks()
+        self._parameters = [*policy.parameters(), *critic.parameters()]
+        self._device = self._parameters[0].device
         self.optimizer = torch.optim.Adam(
-            [*policy.parameters(), *critic.parameters()], lr=config.learning_rate, eps=1e-5
+            self._parameters, lr=config.learning_rate, eps=1e-5, fused=True
         )
-        self._generator = torch.Generator().manual_seed(seed)
 
     def precision(self) -> torch.autocast:
         """The context that networks run in."""
-        return torch.autocast("cpu", torch.bfloat16, enabled=self.autocast)
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=self.autocast)
 
     def batch(self, rollout: Rollout) -> Batch:
         """The rollout's choices with their advantages and returns."""
-        choice = rollout.choice
-        kept = choice.view(-1).nonzero().squeeze(-1)
-        observation = rollout.observation.flatten(0, 1)[kept]
-        hidden = rollout.hidden.flatten(0, 1)[kept]
-        kept_values = self._values(observation, hidden)
-        values = torch.zeros(choice.shape)
-        values.view(-1)[kept] = kept_values
-        advantage = np.empty(choice.shape, np.float32)
+        kept = torch.from_numpy(np.flatnonzero(rollout.choice)).to(self._device)
+
+        def chosen(tensor: Tensor) -> Tensor:
+            return tensor.flatten(0, 1).index_select(0, kept)
+
+        features, hidden = chosen(rollout.features), chosen(rollout.hidden)
+        kept_values = self._values(features, hidden)
+        values = np.zeros(rollout.choice.shape, np.float32)
+        values[rollout.choice] = kept_values.cpu().numpy()
+        advantage = np.empty_like(values)
         advantages(
             rollout.rewards * np.float32(self.config.reward_scale),
             rollout.seat,
-            choice.numpy(),
+            rollout.choice,
             rollout.done,
-            values.numpy(),
+            values,
             np.float32(self.config.gae_lambda),
             advantage,
         )
-        adv = torch.from_numpy(advantage).view(-1)[kept]
+        adv = torch.from_numpy(advantage[rollout.choice]).to(self._device)
         return Batch(
-            observation=observation,
+            features=features,
             hidden=hidden,
-            mask=rollout.mask.flatten(0, 1)[kept],
-            action=rollout.action.view(-1)[kept],
-            log_prob=rollout.log_prob.view(-1)[kept],
-            advantage=(adv - adv.mean()) / (adv.std() + 1e-8),
+            mask=chosen(rollout.mask),
+            action=chosen(rollout.action),
+            log_prob=chosen(rollout.log_prob),
+            advantage=self._normalised(adv),
             returns=adv + kept_values,
         )
 
+    def _normalised(self, values: Tensor) -> Tensor:
+        """Values with mean 0 and deviation 1 over all processes."""
+        sums = torch.stack([torch.ones_like(values), values, values.square()]).double().sum(1)
+        count, total, squares = self._ranks.sum(sums).unbind()
+        mean = total / count
+        deviation = (squares / count - mean.square()).clamp(min=0).sqrt()
+        return ((values - mean) / (deviation + 1e-8)).float()
+
     @torch.no_grad()
-    def _values(self, observation: Tensor, hidden: Tensor) -> Tensor:
+    def _values(self, features: Tensor, hidden: Tensor) -> Tensor:
         """The critic's estimates (B,) float32, in the learner's reward units, part by part."""
         size = self.config.minibatch
         with self.precision():
             return torch.cat(
                 [
-                    self.critic(observation[start : start + size], hidden[start : start + size])
-                    for start in range(0, len(observation), size)
+                    self.critic(features[start : start + size], hidden[start : start + size])
+                    for start in range(0, len(features), size)
                 ]
             )
 
@@ -225,8 +246,8 @@ class PPO:
             ``ratio_error``, the largest |ratio − 1|.
         """
         with self.precision():
-            log_probs = self.policy(batch.observation, batch.mask)
-            value = self.critic(batch.observation, batch.hidden)
+            log_probs = self.policy(batch.features, batch.mask)
+            value = self.critic(batch.features, batch.hidden)
         log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
         ratio = log_ratio.exp()
         clip = self.config.clip
@@ -245,6 +266,24 @@ class PPO:
             }
         return policy_loss + value_loss - entropy_weight * entropy, figures
 
+    def step(self, batch: Batch, entropy_weight: float, weight: float = 1.0) -> Tensor:
+        """One gradient step on some rows; the figures of ``losses``, stacked.
+
+        Args:
+            batch: The rows of this process.
+            entropy_weight: Weight of the entropy bonus.
+            weight: Of these rows among those of all processes, 1 where all have as many.
+        """
+        loss, figures = self.losses(batch, entropy_weight)
+        self.optimizer.zero_grad()
+        (weight * loss).backward()  # type: ignore[no-untyped-call]
+        self._ranks.average_gradients(self._parameters)
+        for network in (self.policy, self.critic):
+            nn.utils.clip_grad_norm_(network.parameters(), self.config.max_grad_norm)
+        self.optimizer.step()
+        self.figures = tuple(figures)
+        return torch.stack(list(figures.values()))
+
     def update(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """Improve both networks on a rollout.
 
@@ -255,23 +294,26 @@ class PPO:
         Returns:
             The figures of ``losses``, each the mean over the update's gradient steps.
         """
-        config = self.config
+        config, ranks = self.config, self._ranks
         entropy_weight = config.entropy_start + progress * (
             config.entropy_end - config.entropy_start
         )
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * (1 - progress)
         batch = self.batch(rollout)
+        rows = ranks.gather(torch.tensor(len(batch.action)))
+        steps = -(-int(rows.sum()) // (config.minibatch * ranks.size))
+        # as tensor_split cuts: every process's rows in each step
+        sizes = rows[:, None] // steps + (torch.arange(steps) < rows[:, None] % steps)
+        weights = (sizes[ranks.rank] * ranks.size / sizes.sum(0)).tolist()
+        order_of = torch.Generator().manual_seed(
+            int(np.random.SeedSequence([self._seed, self.updates, ranks.rank]).generate_state(1)[0])
+        )
         log = []
         for _ in range(config.epochs):
-            order = torch.randperm(len(batch.action), generator=self._generator)
-            for index in order.split(config.minibatch):  # type: ignore[no-untyped-call]
-                loss, figures = self.losses(batch.rows(index), entropy_weight)
-                self.optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                for network in (self.policy, self.critic):
-                    nn.utils.clip_grad_norm_(network.parameters(), config.max_grad_norm)
-                self.optimizer.step()
-                log.append(torch.stack(list(figures.values())))
-        means = torch.stack(log).mean(0).tolist()
-        return dict(zip(figures, means, strict=True))
+            order = torch.randperm(len(batch.action), generator=order_of).to(self._device)
+            for index, weight in zip(order.tensor_split(steps), weights, strict=True):
+                log.append(self.step(batch.rows(index), entropy_weight, weight))
+        self.updates += 1
+        means = ranks.sum(torch.stack(log).mean(0)) / ranks.size
+        return dict(zip(self.figures, means.tolist(), strict=True))

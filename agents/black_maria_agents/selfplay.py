@@ -1,49 +1,56 @@
-"""Rollouts of self-play: whole hands of many tables, one policy in every seat.
+"""Rollouts: whole hands of many tables, a policy in all seats or in one against others.
 
 Hands of one profile all take the same number of decisions, so tables in lock-step finish
 together and a rollout never ends inside a hand: nothing needs bootstrapping.
 """
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from black_maria.cards import NUM_CARDS
+from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.engine import kernel
 from black_maria.rules import Rules
 from black_maria.tables import Tables
-from black_maria_agents.network import Policy, draw, hidden_size
+from black_maria_agents.base import Agent
+from black_maria_agents.network import Policy, draw, features_of, gather, hidden_size
 
 
 @kernel
 def hidden_cards(
     views: NDArray[np.int8], seat: NDArray[np.int64], start: int, hidden: NDArray[np.int8]
 ) -> None:
-    """Write what the acting seats can't see: the others' cards, clockwise.
+    """Write what the acting seats can't see: the others' cards.
 
     Args:
         views: (N, seats, F) int8, every seat's view.
         seat: (N,) int64, the acting seats.
         start: Offset of the adjacent blocks ``holding`` and ``passed``.
-        hidden: (N, (seats − 1) · 104) int8, written: held cards, then passed cards, by seat.
+        hidden: (N, (seats − 1) · 104) int8, written: suit by suit, for each other seat
+            clockwise thirteen held cards, then thirteen passed.
     """
     seats = views.shape[1]
     for i in range(len(views)):
-        for k in range(seats - 1):
-            other = (seat[i] + 1 + k) % seats
-            for j in range(2 * NUM_CARDS):
-                hidden[i, 2 * NUM_CARDS * k + j] = views[i, other, start + j]
+        k = 0
+        for suit in range(NUM_SUITS):
+            for step in range(1, seats):
+                view = views[i, (seat[i] + step) % seats]
+                for block in range(2):
+                    for rank in range(NUM_RANKS):
+                        hidden[i, k] = view[start + NUM_CARDS * block + NUM_RANKS * suit + rank]
+                        k += 1
 
 
 @dataclass(frozen=True)
 class Rollout:
     """What happened, time first. T decisions at each of N tables; S seats."""
 
-    observation: Tensor
-    """(T, N, F) int8: what the acting seat saw."""
+    features: Tensor
+    """(T, N, F') int8: what the acting seat saw, in the networks' order."""
     hidden: Tensor
     """(T, N, H) int8: the others' cards, for the oracle critic."""
     mask: Tensor
@@ -51,7 +58,9 @@ class Rollout:
     action: Tensor
     """(T, N) int64: the card chosen."""
     log_prob: Tensor
-    """(T, N) float32: its log-probability under the policy that played."""
+    """(T, N) float32: its log-probability under the policy; 0 where that had no choice."""
+    choice: NDArray[np.bool_]
+    """(T, N): the policy chose among several legal cards. Only these decisions are trained."""
     seat: NDArray[np.int64]
     """(T, N): who acted."""
     rewards: NDArray[np.float32]
@@ -59,10 +68,19 @@ class Rollout:
     done: NDArray[np.bool_]
     """(T, N): the hand ended with this step."""
 
-    @property
-    def choice(self) -> Tensor:
-        """(T, N) bool: there was more than one legal card. Only these decisions are trained."""
-        return self.mask.sum(-1, dtype=torch.int16) > 1
+
+@dataclass(frozen=True)
+class Seating:
+    """Who sits where in a rollout. Nobody changes places within a hand."""
+
+    places: NDArray[np.int64]
+    """(N, S): −1 for the policy that learns, else the number of an agent."""
+    agents: list[Agent] = field(default_factory=list)
+
+    @classmethod
+    def all_alike(cls, tables: int, seats: int) -> "Seating":
+        """The learner in every seat."""
+        return cls(np.full((tables, seats), -1))
 
 
 class SelfPlay:
@@ -73,42 +91,112 @@ class SelfPlay:
         tables: Tables side by side.
         hands: Hands of every table in a rollout.
         seed: Seed of deals and choices.
+        first_table: Number of the first table.
+        device: Where the networks compute and the buffers for them lie.
+
+    Attributes:
+        seconds: Time spent so far, by ``"engine"`` and ``"inference"``.
     """
 
-    def __init__(self, rules: Rules, *, tables: int, hands: int, seed: int) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        tables: int,
+        hands: int,
+        seed: int,
+        first_table: int = 0,
+        device: str | torch.device = "cpu",
+    ) -> None:
         """Seat the tables and allocate the buffers."""
-        self.tables = Tables(tables, rules, seed=seed)
-        self._hands, self._next_hand = hands, 0
+        self.tables = Tables(np.arange(first_table, first_table + tables), rules, seed=seed)
+        self.next_hand = 0
+        self.seconds = {"engine": 0.0, "inference": 0.0}
+        self._hands, self._seed = hands, seed
         layout, steps = self.tables.layout, hands * rules.most_plies
+        self._features = features_of(layout)
         self._start = layout["holding"].start
         shape = (steps, tables)
+
+        def buffer(*size: int, dtype: torch.dtype) -> Tensor:
+            return torch.empty(*shape, *size, dtype=dtype, device=device)
+
         self._buffers = Rollout(
-            observation=torch.empty(*shape, layout.size, dtype=torch.int8),
-            hidden=torch.empty(*shape, hidden_size(layout), dtype=torch.int8),
-            mask=torch.empty(*shape, NUM_CARDS, dtype=torch.int8),
-            action=torch.empty(shape, dtype=torch.int64),
-            log_prob=torch.empty(shape),
+            features=buffer(len(self._features), dtype=torch.int8),
+            hidden=buffer(hidden_size(layout), dtype=torch.int8),
+            mask=buffer(NUM_CARDS, dtype=torch.int8),
+            action=buffer(dtype=torch.int64),
+            log_prob=buffer(dtype=torch.float32),
+            choice=np.empty(shape, np.bool_),
             seat=np.empty(shape, np.int64),
             rewards=np.empty((*shape, rules.seats), np.float32),
             done=np.empty(shape, np.bool_),
         )
+        # on the CPU the engine writes to the buffers themselves, elsewhere to these
+        on_cpu = self._buffers.features.device.type == "cpu"
+        self._staged = None if on_cpu else [
+            torch.empty(tables, row.shape[-1], dtype=torch.int8).pin_memory()
+            for row in (self._buffers.features, self._buffers.hidden)
+        ]  # fmt: skip
+
+    def seek(self, hand: int) -> None:
+        """Go on with every table's hand of that number."""
+        self.next_hand = hand
+        self.tables.reset(self._seed, hand=hand)
 
     @torch.inference_mode()
-    def collect(self, policy: Policy) -> Rollout:
-        """Play whole hands with one policy in every seat; a view of the buffers."""
-        hands = range(self._next_hand, self._next_hand + self._hands)
-        self._next_hand = hands.stop
-        steps = sum(self.tables.rules.plies(hand) for hand in hands)
+    def collect(self, policy: Policy, seating: Seating | None = None) -> Rollout:
+        """Play whole hands; a view of the buffers.
+
+        Args:
+            policy: The policy that learns, drawn from.
+            seating: Who sits where; without it, that policy in every seat.
+        """
+        rules, start = self.tables.rules, time.perf_counter()
+        seating = seating or Seating.all_alike(len(self.tables), rules.seats)
+        hands = range(self.next_hand, self.next_hand + self._hands)
+        self.next_hand = hands.stop
+        steps = sum(rules.plies(hand) for hand in hands)
         out = Rollout(**{name: buffer[:steps] for name, buffer in vars(self._buffers).items()})
+        thinking = 0.0
         for t in range(steps):
             obs, seat = self.tables.observe()
-            out.observation[t] = torch.from_numpy(obs["observation"])
-            out.mask[t] = torch.from_numpy(obs["action_mask"])
+            mask, keys = obs["action_mask"], self.tables.keys()
             out.seat[t] = seat
-            hidden_cards(self.tables.views(), seat, self._start, out.hidden[t].numpy())
-            log_probs = policy(out.observation[t], out.mask[t])
-            action = draw(log_probs, self.tables.keys())
-            out.action[t] = action
-            out.log_prob[t] = log_probs.gather(-1, action[:, None]).squeeze(-1)
-            out.rewards[t], out.done[t] = self.tables.step(action.numpy())
+            out.mask[t] = torch.from_numpy(mask)
+            self._look(out, t, obs["observation"], seat)
+            player = seating.places[np.arange(len(seat)), seat]
+            several = mask.sum(axis=1, dtype=np.int8) > 1
+            out.choice[t] = several & (player < 0)
+            actions = mask.argmax(axis=1)
+            before = time.perf_counter()
+            rows = np.flatnonzero(out.choice[t])
+            at = torch.from_numpy(rows).to(out.mask.device)
+            log_probs = policy(out.features[t, at], out.mask[t, at])
+            cards = draw(log_probs, keys[rows])
+            out.log_prob[t] = 0
+            out.log_prob[t, at] = log_probs.gather(-1, cards[:, None]).squeeze(-1)
+            actions[rows] = cards.cpu().numpy()
+            for number, agent in enumerate(seating.agents):
+                rows = np.flatnonzero(several & (player == number))
+                if len(rows):
+                    part = {name: array[rows] for name, array in obs.items()}
+                    actions[rows] = agent.act(part, keys[rows])
+            thinking += time.perf_counter() - before
+            out.action[t] = torch.from_numpy(actions)
+            out.rewards[t], out.done[t] = self.tables.step(actions)
+        self.seconds["inference"] += thinking
+        self.seconds["engine"] += time.perf_counter() - start - thinking
         return out
+
+    def _look(
+        self, out: Rollout, t: int, observation: NDArray[np.int8], seat: NDArray[np.int64]
+    ) -> None:
+        """Write features and hidden cards of step t."""
+        rows = out.features[t], out.hidden[t]
+        features, hidden = self._staged or rows
+        gather(observation, self._features.index, features.numpy())
+        hidden_cards(self.tables.views(), seat, self._start, hidden.numpy())
+        if self._staged:
+            rows[0].copy_(features)
+            rows[1].copy_(hidden)

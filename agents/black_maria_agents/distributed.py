@@ -1,0 +1,60 @@
+"""Several processes as one: what ``torchrun`` starts, over gloo (CPU) or nccl (GPU).
+
+Without ``torchrun`` there is one process and every function here does nothing.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, distributed, nn
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among its peers."""
+
+    rank: int = 0
+    size: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that prints and writes."""
+        return self.rank == 0
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        """The sum of all processes' tensors of one shape, in place."""
+        if self.size > 1:
+            distributed.all_reduce(tensor)
+        return tensor
+
+    def gather(self, tensor: Tensor) -> Tensor:
+        """All processes' tensors of one shape, stacked: (size, …)."""
+        stacked = tensor.new_zeros(self.size, *tensor.shape)
+        stacked[self.rank] = tensor
+        return self.sum(stacked)
+
+    def average_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
+        """Replace every gradient by its mean over the processes."""
+        if self.size > 1:
+            gradients = [p.grad for p in parameters if p.grad is not None]
+            flat = self.sum(torch.cat([gradient.view(-1) for gradient in gradients])) / self.size
+            start = 0
+            for gradient in gradients:
+                gradient.copy_(flat[start : start + gradient.numel()].view_as(gradient))
+                start += gradient.numel()
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[Ranks]:
+    """Join the processes that ``torchrun`` started, and leave them at the end."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield Ranks()
+        return
+    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield Ranks(distributed.get_rank(), distributed.get_world_size())
+    finally:
+        distributed.destroy_process_group()

@@ -1,0 +1,201 @@
+"""Results for people: tables for the terminal, JSON and CSV, a picture."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from black_maria.rules import Rules
+from black_maria_agents.results import Result, edges, par
+
+PAR: Final = {
+    "penalty": "par is {:.2f} points a hand; less is better",
+    "advantage": "others' mean − own points a hand: par is {:.0f}; more is better",
+    "win share": "par is a win share of {:.3f}; more is better",
+}
+
+
+@contextmanager
+def progress_on(console: Console, what: str) -> Iterator[Callable[[float, float], None]]:
+    """A function (done, total) that moves a bar with the time left; shown on terminals only."""
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.percentage:3.0f} %"),
+        TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left"),
+        transient=True, console=console, disable=not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(what, total=1.0)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _places(unit: str) -> int:
+    return 3 if unit == "win share" else 2
+
+
+def _games(unit: str) -> str:
+    return "matches" if unit == "win share" else "deals"
+
+
+def _new_table(rules: Rules, title: str, caption: str) -> Table:
+    table = Table(title=title, caption=caption, box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table.add_column("alone", overflow="fold")
+    table.add_column(f"against {rules.seats - 1} ×", overflow="fold")
+    return table
+
+
+def result_table(results: list[Result], rules: Rules) -> Table:
+    """Results as a table for the terminal, with a line that says what par is."""
+    unit = results[0].unit
+    partial = any(result.partial for result in results)
+    counts = {result.games for result in results}
+    one_count = len(counts) == 1 and not partial
+    title = f"{results[0].games} {_games(unit)}" if one_count else _games(unit).capitalize()
+    table = _new_table(
+        rules,
+        f"{title} × {rules.seats} rotations, 95 % intervals" + ", PARTIAL" * partial,
+        PAR[unit].format(par(unit, rules)) + "\n* interrupted before it was finished" * partial,
+    )
+    if not one_count:
+        table.add_column(_games(unit), justify="right")
+    table.add_column(unit, justify="right", no_wrap=True)
+    table.add_column("in seat " + ", ".join(map(str, range(rules.seats))), justify="right")
+    if results[0].hands is not None:
+        table.add_column("hands", justify="right")
+    places = _places(unit)
+    for result in results:
+        means = " ".join(f"{seat.mean:.{places - 1}f}" for seat in result.by_seat)
+        widest = max(seat.half_width for seat in result.by_seat)
+        row = [result.agent, result.others]
+        if not one_count:
+            row.append(f"{result.games}{'*' * result.partial}")
+        row += [result.score.text(places), f"{means} ±{widest:.{places - 1}f}"]
+        if result.hands is not None:
+            row.append(f"{result.hands:.1f}")
+        table.add_row(*row)
+    return table
+
+
+def source_table(results: list[Result], rules: Rules) -> Table:
+    """Where the points of the agents alone came from: by card, and by third of the hand."""
+    last = "; a moon's change in no third" if rules.total_varies else ""
+    table = _new_table(
+        rules,
+        "Where the points of the agent alone came from",
+        f"points a hand, by card and by third of the {rules.hand_size} tricks{last}",
+    )
+    for name in (*results[0].sources, *results[0].periods):
+        table.add_column(name, justify="right", no_wrap=True)
+    for result in results:
+        figures = (*result.sources.values(), *result.periods.values())
+        table.add_row(result.agent, result.others, *(f"{figure:.2f}" for figure in figures))
+    return table
+
+
+def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> None:
+    """Write results as JSON, with ``about`` before them, and as CSV, a row a table."""
+    content = {**about, "results": [asdict(result) for result in results]}
+    text = json.dumps(content, indent=2).replace(": NaN", ": null")  # of one game no width is known
+    out.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    rows = []
+    for result in results:
+        row = {name: getattr(result, name) for name in ("agent", "others", "unit", "games")}
+        row |= {"partial": int(result.partial)} | asdict(result.score)
+        for seat, estimate in enumerate(result.by_seat):
+            row[f"seat_{seat}"] = estimate.mean
+            row[f"seat_{seat}_half_width"] = estimate.half_width
+        row |= {**result.sources, **result.periods}
+        rows.append(row if result.hands is None else row | {"hands": result.hands})
+    with out.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+# --- the picture ----------------------------------------------------------------------------------
+
+
+def plot(path: Path, results: list[Result], rules: Rules) -> None:
+    """Draw a cross-table as a heat map beside a chart of the same figures with their intervals.
+
+    Args:
+        path: A picture, ``….png``.
+        results: Tables of any number of agents; agents come sorted, the best first.
+        rules: The rules they played by.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure  # here, for it takes a second, and training needs none
+
+    names = list(edges(results))
+    unit = results[0].unit
+    many = len(names)
+    figure = Figure(figsize=(6.5 + 1.1 * many, 2.4 + 0.62 * many), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    cross, chart = figure.subplots(1, 2, width_ratios=(1.1, 1))
+    _draw_cross(cross, results, names, rules)
+    _draw_chart(chart, results, names, rules)
+    partial = ", partial" if any(result.partial for result in results) else ""
+    figure.suptitle(
+        f"{PAR[unit].format(par(unit, rules))}\n"
+        f"{rules.name}, {rules.seats} seats, every game in all rotations, 95 % intervals{partial}"
+    )
+    figure.savefig(path)
+
+
+def _draw_cross(axis: Any, results: list[Result], names: list[str], rules: Rules) -> None:
+    """The heat map: a row the agent alone, a column the agent around it."""
+    unit = results[0].unit
+    middle = par(unit, rules)
+    grid = np.full((len(names), len(names)), np.nan)
+    for result in results:
+        grid[names.index(result.agent), names.index(result.others)] = result.score.mean
+    reach = 1.3 * max(float(np.nanmax(np.abs(grid - middle))), 1e-9)
+    colours = "RdBu_r" if unit == "penalty" else "RdBu"  # blue is good
+    axis.imshow(grid, cmap=colours, vmin=middle - reach, vmax=middle + reach, aspect="auto")
+    places = _places(unit)
+    for result in results:
+        at = names.index(result.others), names.index(result.agent)
+        text = f"{result.score.mean:.{places}f}\n± {result.score.half_width:.{places}f}"
+        colour = "white" if abs(result.score.mean - middle) > 0.6 * reach else "black"
+        axis.text(*at, text, ha="center", va="center", fontsize=8, color=colour)
+    ticks, labels = range(len(names)), [_label(name) for name in names]
+    axis.set_xticks(ticks, labels, rotation=45, ha="right", rotation_mode="anchor")
+    axis.set_yticks(ticks, labels)
+    axis.set(xlabel=f"against {rules.seats - 1} ×", ylabel="alone", title=f"{unit}, cross-table")
+    axis.spines[:].set_visible(False)
+
+
+def _draw_chart(axis: Any, results: list[Result], names: list[str], rules: Rules) -> None:
+    """The chart: a row for each agent alone, a mark with its interval for each one around it."""
+    unit = results[0].unit
+    for k, others in enumerate(names):
+        marks = [result for result in results if result.others == others]
+        shift = (k - (len(names) - 1) / 2) * 0.8 / len(names)
+        axis.errorbar(
+            [result.score.mean for result in marks],
+            [names.index(result.agent) + shift for result in marks],
+            xerr=[np.nan_to_num(result.score.half_width) for result in marks],
+            fmt="o", markersize=4, capsize=2, linewidth=1,
+            color=f"C{k}", label=_label(others),
+        )  # fmt: skip
+    axis.axvline(par(unit, rules), color="0.5", linewidth=1, linestyle="--", zorder=0)
+    for edge in range(1, len(names)):
+        axis.axhline(edge - 0.5, color="0.9", linewidth=0.8, zorder=0)
+    axis.set_yticks(range(len(names)), [_label(name) for name in names])
+    axis.set(ylim=(len(names) - 0.5, -0.5), xlabel=unit, title="alone, by the agent around it")
+    axis.legend(
+        title=f"against {rules.seats - 1} ×", fontsize=8, loc="upper left", bbox_to_anchor=(1, 1),
+        frameon=False,
+    )  # fmt: skip
+
+
+def _label(name: str) -> str:
+    """A name in short lines."""
+    return name.replace(":", ":\n").replace(",", ",\n") if len(name) > 12 else name

@@ -1,0 +1,83 @@
+"""A run's folder, ``runs/<run>/``: config.json, metrics.csv, TensorBoard events, agent.pt."""
+
+import csv
+import json
+import platform
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from torch.utils.tensorboard import SummaryWriter
+
+
+def new_folder(path: Path) -> Path:
+    """Make a folder, with a number added to its name if it is taken."""
+    number = 1
+    folder = path
+    while folder.exists():
+        number += 1
+        folder = path.with_name(f"{path.name}-{number}")
+    folder.mkdir(parents=True)
+    return folder
+
+
+def write_config(folder: Path, settings: dict[str, Any]) -> None:
+    """Write the run's settings, with the versions and the commit that it runs on."""
+    git = subprocess.run(
+        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False,
+        cwd=Path(__file__).parent,
+    )  # fmt: skip
+    packages = ("black-maria", "torch", "numpy", "numba", "gymnasium", "pettingzoo")
+    content = settings | {
+        "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
+        "commit": git.stdout.strip() or None,
+    }
+    (folder / "config.json").write_text(json.dumps(content, indent=2) + "\n")
+
+
+class Log:
+    """Figures by the number of decisions, to metrics.csv and TensorBoard.
+
+    Args:
+        folder: The run's folder.
+        names: All figures that will come; a line may lack some.
+        decisions: Where the run stands. What an interrupted run logged later is taken back.
+    """
+
+    def __init__(self, folder: Path, names: list[str], decisions: int) -> None:
+        """Open both, after what belongs to the checkpoint."""
+        path = folder / "metrics.csv"
+        kept = []
+        if decisions and path.exists():
+            with path.open(newline="") as file:
+                kept = [row for row in csv.DictReader(file) if int(row["decisions"]) <= decisions]
+        self._file = path.open("w", newline="")
+        self._writer = csv.DictWriter(self._file, ["decisions", *names])
+        self._writer.writeheader()
+        self._writer.writerows(kept)
+        self._board = SummaryWriter(str(folder), purge_step=decisions + 1 if decisions else None)
+
+    def write(self, decisions: int, figures: dict[str, float]) -> None:
+        """Log figures, in lines that are whole even if the process is killed."""
+        self._writer.writerow({"decisions": decisions} | figures)
+        self._file.flush()
+        for name, value in figures.items():
+            self._board.add_scalar(name, value, decisions)
+
+    def close(self) -> None:
+        """Close both."""
+        self._file.close()
+        self._board.close()
+
+
+@contextmanager
+def log_to(folder: Path, names: list[str], decisions: int) -> Iterator[Log]:
+    """A ``Log`` that is closed at the end."""
+    log = Log(folder, names, decisions)
+    try:
+        yield log
+    finally:
+        log.close()

@@ -1,0 +1,174 @@
+"""Determinised search: an opponent that looks ahead in deals it could be facing.
+
+``pimc:worlds=30,sims=333`` draws 30 full deals that agree with everything the seat knows,
+searches each with 333 simulations as if all cards lay open, and plays the card that is best on
+average. It passes by search too. It sees the observation and nothing else.
+
+* Perfect-information Monte Carlo: M. Ginsberg, "GIB: Imperfect Information in a
+  Computationally Challenging Game", JAIR 14, 2001; when it works: J. Long, N. Sturtevant,
+  M. Buro and T. Furtak, "Understanding the Success of Perfect Information Monte Carlo Sampling
+  in Game Tree Search", AAAI 2010.
+* UCT: L. Kocsis and C. Szepesvári, "Bandit Based Monte-Carlo Planning", ECML 2006; with more
+  than two players: N. Sturtevant, "An Analysis of UCT in Multi-Player Games", Computers and
+  Games 2008.
+* A value for every seat, backed up by who moves: C. Luckhardt and K. Irani, "An Algorithmic
+  Solution of N-Person Games", AAAI 1986 (max^n).
+
+The worlds are uniform but for one belief: a seat rarely kept a heavy card that it could pass
+(``KEPT``).
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from black_maria.bots import check_batch
+from black_maria.cards import NUM_CARDS
+from black_maria.engine import rules_record
+from black_maria.layout import layout_of
+from black_maria.rules import Rules, as_rules
+from black_maria_agents.playouts import SCALE, make_plan
+from black_maria_agents.tree import OPTIONS, search_row
+from black_maria_agents.worlds import Worlds, refusal_words, sample_worlds
+
+__all__ = ["SearchAgent", "Worlds", "sample_worlds", "search_agent"]
+
+FAMILY: Final = "pimc"
+OPTION_NAMES: Final = ("worlds", "sims", "threads")
+EXAMPLE: Final = "pimc:worlds=30,sims=333"
+
+EXPLORE: Final = 8.0
+"""Weight of the confidence bound, in penalty points of a pack of 43."""
+TRICKS: Final = 1
+KEPT: Final = 0.25
+"""How likely a seat kept a heavy card that it could pass on."""
+
+
+class SearchAgent:
+    """An ``Agent`` that searches.
+
+    A row's card depends on its observation, mask and key alone: not on the batch, nor on how
+    many threads share the work.
+
+    Args:
+        rules: A profile's name or rules.
+        worlds: Deals searched for each decision.
+        sims: Simulations in each of them.
+        threads: Rows searched at the same time; None: as many as there are cores to use.
+
+    Raises:
+        ValueError: A number under 1, or an unknown profile.
+    """
+
+    def __init__(
+        self,
+        rules: str | Rules = "three_player",
+        *,
+        worlds: int = 30,
+        sims: int = 333,
+        threads: int | None = None,
+        explore: float = EXPLORE,
+        kept: float = KEPT,
+        tricks: int = TRICKS,
+    ) -> None:
+        """Set the budget; nothing is searched yet."""
+        self.rules = as_rules(rules)
+        self.worlds, self.sims = worlds, sims
+        for name, value in (("worlds", worlds), ("sims", sims), ("threads", threads or 1)):
+            if value < 1:
+                raise ValueError(f"pimc: {name} must be a whole number from 1, not {value}")
+        self.threads = threads or _cores()
+        self._layout = layout_of(self.rules)
+        self._options = np.zeros(1, OPTIONS)
+        self._options["worlds"], self._options["sims"] = worlds, sims
+        points = sum(max(self.rules.penalties[card], 0) for card in self.rules.deck)
+        self._options["explore"] = explore * points / self.rules.packs / SCALE
+        self._options["kept"] = kept
+        self._options["tricks"] = tricks
+
+    def act(
+        self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Choose a card for every row; see ``base.Agent``.
+
+        Raises:
+            ValueError: Wrong shapes, or an observation that no play can lead to; says why.
+        """
+        observation, mask = check_batch(obs, keys, self._layout)
+        keys = np.atleast_1d(keys)
+        actions = mask.argmax(axis=1)
+        rows = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # others have no choice
+
+        def search(row: int) -> int:
+            return self._search(observation[row], mask[row], keys[row], row)
+
+        if self.threads > 1 and len(rows) > 1:
+            with ThreadPoolExecutor(min(self.threads, len(rows))) as pool:
+                actions[rows] = list(pool.map(search, rows))
+        else:
+            actions[rows] = [search(row) for row in rows]
+        return actions
+
+    def _search(
+        self, observation: NDArray[np.int8], mask: NDArray[np.int8], key: np.uint64, row: int
+    ) -> int:
+        visits, values = self.look_ahead(observation, key, row)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.where((visits > 0) & (mask > 0), values / visits, -np.inf)
+        return int(means.argmax())
+
+    def look_ahead(
+        self, observation: NDArray[np.int8], key: np.uint64, row: int = 0
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Search one observation, (F,) int8.
+
+        Returns:
+            Simulations that began with each card, (52,) int64, and the sum of what they
+            brought, (52,) float64: minus penalty points, or where ``rules.total_varies`` the
+            others' mean minus the own. Of cards that are as good as each other only the
+            highest counts.
+        """
+        visits = np.zeros(NUM_CARDS, np.int64)
+        values = np.zeros(NUM_CARDS, np.float64)
+        refusal, what = search_row(
+            np.ascontiguousarray(observation), key, rules_record(self.rules),
+            self._layout.record, make_plan(self.rules), self._options, visits, values,
+        )  # fmt: skip
+        if refusal:
+            raise ValueError(refusal_words(refusal, what, row))
+        return visits, values
+
+
+def search_agent(name: str, rules: str | Rules = "three_player") -> SearchAgent:
+    """The search agent of a name such as ``"pimc"`` or ``"pimc:worlds=30,sims=333"``.
+
+    Raises:
+        ValueError: An option that there isn't, or a value that doesn't fit; says what would.
+    """
+    family, _, text = name.partition(":")
+    if family != FAMILY:
+        raise ValueError(f"no search {family!r}: write {FAMILY}, or as in {EXAMPLE}")
+    values: dict[str, int] = {}
+    for option in filter(None, text.split(",")):
+        key, _, value = option.partition("=")
+        if key not in OPTION_NAMES:
+            fit = ", ".join(OPTION_NAMES)
+            raise ValueError(f"{name!r}: no option {key!r}; there are: {fit}, as in {EXAMPLE}")
+        if key in values:
+            raise ValueError(f"{name!r}: {key} is given twice")
+        if not value.isascii() or not value.isdecimal() or int(value) < 1:
+            raise ValueError(
+                f"{name!r}: {key} must be a whole number from 1, not {value!r}, as in {EXAMPLE}"
+            )
+        values[key] = int(value)
+    return SearchAgent(rules, **values)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

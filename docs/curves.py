@@ -1,0 +1,67 @@
+"""Draw the learning curve of one run, or the band of several, and keep its points as CSV.
+
+    python docs/curves.py docs/training.png runs/first runs/first-2 runs/first-3
+    python docs/curves.py docs/champion.png runs/champion
+
+The scores are the trainings' own, a few hundred deals each against two ducks; every point of
+the curve is the mean of the last five.
+"""
+
+import csv
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from numpy.typing import NDArray
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+SMOOTHED = 5
+
+
+def scores(folder: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Decisions and scores of a run, (K,) each."""
+    with (folder / "metrics.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["charts/penalty"]]
+    decisions = np.array([float(row["decisions"]) for row in rows])
+    return decisions, np.array([float(row["charts/penalty"]) for row in rows])
+
+
+def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Every value as the mean of the last few up to it."""
+    return np.array([values[max(0, k - SMOOTHED + 1) : k + 1].mean() for k in range(len(values))])
+
+
+def main(target: Path, folders: list[Path]) -> None:
+    """Draw, and write the points beside the picture."""
+    runs = [scores(folder) for folder in folders]
+    decisions = runs[0][0]
+    curves = np.stack([smooth(values) for _, values in runs])
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    axis.plot(decisions / 1e6, curves.mean(axis=0), color="tab:blue")
+    if len(runs) > 1:
+        low, high = curves.min(axis=0), curves.max(axis=0)
+        axis.fill_between(decisions / 1e6, low, high, alpha=0.25, label=f"{len(runs)} seeds")
+        axis.legend(frameon=False)
+    axis.axhline(43 / 3, color="grey", linestyle=":", linewidth=1)
+    axis.text(decisions[-1] / 1e6, 43 / 3, "par ", ha="right", va="bottom", color="grey")
+    axis.set(
+        xlabel="million decisions", ylabel="points a hand, alone against two ducks", ylim=(7, 18)
+    )
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(target, dpi=120)
+    with target.with_suffix(".csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["decisions", *(folder.name for folder in folders)])
+        writer.writerows(
+            [int(at), *(round(values[k], 3) for _, values in runs)]
+            for k, at in enumerate(decisions)
+        )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit("usage: python docs/curves.py PICTURE.png RUN …")
+    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])

@@ -1,0 +1,213 @@
+"""A run: resumed bit for bit, opponents, presets, bad settings."""
+
+import dataclasses
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from black_maria import Rules, layout_of
+from black_maria_agents import CheckpointError, checkpoint, load_agent
+from black_maria_agents.network import Policy
+from black_maria_agents.pool import OpponentPool
+from black_maria_agents.ppo import PPOConfig
+from black_maria_agents.selfplay import SelfPlay
+from black_maria_agents.training import PRESETS, TrainConfig, Training
+
+RULES = Rules.profile("three_player")
+SMALL = TrainConfig(
+    decisions=8 * 20 * 60,
+    tables=8,
+    width=16,
+    threads=1,
+    precision="float32",
+    opponents=("duck",),
+    opponent_share=0.5,
+    snapshots=2,
+    snapshot_every=3,
+    ppo=PPOConfig(minibatch=100),
+)
+
+
+def same(a, b):
+    """Whether two checkpoints hold the same: tensors bit for bit."""
+    if isinstance(a, torch.Tensor):
+        return torch.equal(a, b)
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return a == b
+
+
+def steps(run, count):
+    for _ in range(count):
+        run.step()
+    return run
+
+
+def test_resume__twenty_updates_are_ten_and_ten(tmp_path):
+    """Weights, optimiser, opponents, deals, choices, minibatches and schedules."""
+    straight = steps(Training(SMALL), 20)
+    assert straight.done
+    straight.save(tmp_path / "straight.pt")
+    steps(Training(SMALL), 10).save(tmp_path / "half.pt")
+    resumed = steps(Training.resume(tmp_path / "half.pt"), 10)
+    assert resumed.done
+    assert resumed.figures == straight.figures
+    resumed.save(tmp_path / "resumed.pt")
+    contents = [checkpoint.load(tmp_path / f"{name}.pt") for name in ("straight", "resumed")]
+    assert same(*contents)
+    assert len(contents[0]["training"]["pool"]) == 2
+    assert not same(contents[0], checkpoint.load(tmp_path / "half.pt"))
+
+
+def test_resume__refuses_what_holds_no_training(tmp_path):
+    run = Training(SMALL)
+    run.save(tmp_path / "agent.pt")
+    checkpoint.strip(tmp_path / "agent.pt", tmp_path / "stripped.pt")
+    load_agent(str(tmp_path / "stripped.pt"))
+    assert (tmp_path / "stripped.pt").stat().st_size < (tmp_path / "agent.pt").stat().st_size
+    with pytest.raises(CheckpointError, match="an agent alone"):
+        Training.resume(tmp_path / "stripped.pt")
+    with pytest.raises(CheckpointError, match="there is no checkpoint"):
+        Training.resume(tmp_path / "none.pt")
+
+
+@pytest.mark.parametrize("change", [{"config": {"wdth": 5}}, {"training": {"critic": {}}}])
+def test_resume__refuses_a_file_of_another_version_in_words(tmp_path, change):
+    Training(SMALL).save(tmp_path / "agent.pt")
+    content = checkpoint.load(tmp_path / "agent.pt")
+    for name, entries in change.items():
+        content[name] |= entries
+    torch.save(content, tmp_path / "agent.pt")
+    with pytest.raises(CheckpointError, match="doesn't fit this version"):
+        Training.resume(tmp_path / "agent.pt")
+
+
+def test_save__the_agent_that_loads_is_the_policy(tmp_path):
+    run = steps(Training(SMALL), 2)
+    run.save(tmp_path / "agent.pt")
+    obs, _ = run.games.tables.observe()
+    keys = run.games.tables.keys()
+    loaded = load_agent(str(tmp_path / "agent.pt"))
+    assert (loaded.act(obs, keys) == run.agent.act(obs, keys)).all()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets__are_numbers_of_decisions_and_valid(name):
+    config = PRESETS[name]
+    assert TrainConfig.from_dict(dataclasses.asdict(config)) == config
+    assert PRESETS["quick"].decisions < PRESETS["standard"].decisions < PRESETS["champion"].decisions
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seed": 2**63}, "training seeds are"),
+        ({"tables": 0}, "tables=0: must be at least 1"),
+        ({"width": 30}, "width=30: must be a multiple of 4"),
+        ({"opponent_share": 1.5}, r"opponent_share=1.5: must lie in 0 … 1"),
+        ({"snapshots": -1}, "snapshots=-1"),
+    ],
+)
+def test_config__impossible_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rules": "whist"}, "no profile 'whist'"),
+        ({"precision": "float8"}, "precision='float8'"),
+        ({"best_response_to": "dukc"}, "no agent 'dukc'"),
+        ({"best_response_to": "none.pt"}, "there is no checkpoint"),
+    ],
+)
+def test_training__impossible_settings_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Training(replace(SMALL, **settings))
+
+
+def test_american_hearts__trains_with_its_moon_and_pass_cycle():
+    run = Training(replace(SMALL, rules="american_hearts"))
+    steps(run, 5)
+    assert run.decisions == 8 * sum(run.rules.plies(hand) for hand in range(5))
+
+
+# --- opponents --------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Plays the first legal card and notes what it was asked."""
+
+    def __init__(self):
+        self.rows = 0
+
+    def act(self, obs, keys):
+        self.rows += len(keys)
+        return obs["action_mask"].argmax(axis=1)
+
+
+def test_pool__the_learner_has_one_seat_at_a_share_of_the_tables():
+    duck = load_agent("duck")
+    pool = OpponentPool(RULES, [duck], share=0.25, seed=1)
+    for update in range(4):
+        seating = pool.seating(update, 12)
+        assert seating.agents == [duck]
+        assert (seating.places[:3] == -1).sum(axis=1).tolist() == [1, 1, 1]
+        assert {int(row.argmin()) for row in seating.places[:3]} == {0, 1, 2}
+        assert (seating.places[3:] == -1).all()
+
+
+def test_pool__draws_by_seed_and_update_alone():
+    agents = [Recorder() for _ in range(5)]
+    drawn = [
+        [agents.index(OpponentPool(RULES, agents, share=1, seed=seed).seating(u, 4).agents[0])
+         for u in range(50)]
+        for seed in (1, 1, 2)
+    ]  # fmt: skip
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert set(drawn[0]) == set(range(5))
+
+
+def test_pool__snapshots_never_alias_the_learner_and_the_oldest_leaves():
+    policy = Policy(layout_of(RULES), 16)
+    pool = OpponentPool(RULES, [], share=1, snapshots=2, every=10)
+    assert not pool.seating(0, 4).agents
+    for update in range(1, 41):
+        with torch.no_grad():
+            for parameter in policy.parameters():
+                parameter.fill_(update)
+        pool.add(update, policy)
+    assert [float(state["cards.bias"][0]) for state in pool.state()] == [30, 40]
+    with torch.no_grad():
+        policy.cards.bias.fill_(99)
+    assert [float(state["cards.bias"][0]) for state in pool.state()] == [30, 40]
+
+
+def test_collect__only_the_learners_choices_are_trained_and_nobody_moves_within_a_hand():
+    policy = Policy(layout_of(RULES), 16)
+    opponent = Recorder()
+    seating = OpponentPool(RULES, [opponent], share=0.5).seating(0, 8)
+    rollout = SelfPlay(RULES, tables=8, hands=1, seed=3).collect(policy, seating)
+    several = rollout.mask.numpy().sum(-1) > 1
+    player = seating.places[np.arange(8), rollout.seat]
+    assert np.array_equal(rollout.choice, several & (player == -1))
+    assert opponent.rows == (several & (player == 0)).sum() > 0
+    # the opponents' first legal cards are what was played
+    first = rollout.mask.numpy().argmax(-1)
+    theirs = several & (player == 0)
+    assert (rollout.action.numpy()[theirs] == first[theirs]).all()
+    assert (rollout.log_prob.numpy()[~rollout.choice] == 0).all()
+
+
+def test_best_response__has_one_seat_at_every_table():
+    run = Training(replace(SMALL, best_response_to="duck", opponents=()))
+    seating = run.pool.seating(0, 8)
+    assert ((seating.places == -1).sum(axis=1) == 1).all()
+    assert len(seating.agents) == 1
+    steps(run, 1)
+    assert run.decisions == 8 * 60
