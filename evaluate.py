@@ -1,6 +1,6 @@
 """Measure agents against each other: average penalty a hand, or win shares of matches.
 
-    python evaluate.py heuristic duck
+    python evaluate.py
     python evaluate.py runs/first/agent.pt duck heuristic --until 0.1 --out results.json
     python evaluate.py heuristic duck random --plot cross.png --record hands.jsonl
     python evaluate.py heuristic duck --matches 500
@@ -26,7 +26,7 @@ from rich.console import Console
 
 from black_maria import record
 from black_maria.rules import Rules
-from black_maria_agents import CheckpointError, load_agent
+from black_maria_agents import CHAMPIONS, CheckpointError, load_agent
 from black_maria_agents.arena import MAX_UNTIL, Arena, both_ways, identity, look_points
 from black_maria_agents.distributed import joined
 from black_maria_agents.report import plot, progress_on, result_table, source_table, write_files
@@ -37,8 +37,9 @@ from black_maria_agents.results import Result, par
 class EvaluateConfig:
     """Play every pair of agents, both ways, on duplicate deals in every rotation of the seats."""
 
-    agents: Annotated[tuple[str, ...], tyro.conf.Positional] = ("heuristic", "duck")
-    """Agents, by the names that ``load_agent`` knows, or paths of checkpoints (….pt)."""
+    agents: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Agents, by the names that ``load_agent`` knows, or paths of checkpoints (….pt): the
+    profile's champion if it has one, heuristic and duck unless told."""
     deals: int | None = None
     """Deals of each pair, 1000 unless told; with ``--until`` the most of them, 128000."""
     matches: int = 0
@@ -82,18 +83,18 @@ def main(config: EvaluateConfig) -> list[Result]:
     torch.set_num_threads(1)  # for the last bits of results; processes use more cores
     rules = Rules.profile(config.rules, config.seats)
     greedy = not config.sampled
+    names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
     agents = {
-        name.removesuffix("/agent.pt"): load_agent(name, rules, greedy=greedy)
-        for name in config.agents
+        name.removesuffix("/agent.pt"): load_agent(name, rules, greedy=greedy) for name in names
     }
-    if len(agents) < max(2, len(config.agents)):
-        raise ValueError(f"give two or more different agents, not {' '.join(config.agents)}")
-    given = zip(agents, config.agents, strict=True)
+    if len(agents) < max(2, len(names)):
+        raise ValueError(f"give two or more different agents, not {' '.join(names)}")
+    given = zip(agents, names, strict=True)
     pairs = both_ways(agents)
     games = config.matches or config.deals
     if games is None:
         games = MAX_UNTIL if config.until is not None else 1000
-    with joined(torch.device("cpu")) as ranks, ExitStack() as stack:
+    with joined() as ranks, ExitStack() as stack:
         console = Console(quiet=not ranks.first)
         arena = Arena(
             agents, rules, config.seed, config.matches > 0, ranks=ranks, keep=config.keep,

@@ -23,23 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
 import tyro
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from black_maria_agents import CheckpointError, load_agent, runs
 from black_maria_agents.arena import Result, measure, par, play_deals, result_table
 from black_maria_agents.distributed import joined
 from black_maria_agents.training import PRESETS, TrainConfig, Training
-
-FIGURES = [
-    *(f"losses/{name}" for name in (
-        "policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "ratio_error",
-    )),
-    "charts/SPS", "charts/penalty",
-]  # fmt: skip
-"""Columns of metrics.csv: CleanRL's names, and the penalty against ducks."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
         CheckpointError: A checkpoint that can't be used.
     """
     config = config or PRESETS["quick"]
-    with joined(torch.device(config.device)) as ranks:
+    with joined() as ranks:
         run = Training.resume(resume / "agent.pt", ranks) if resume else Training(config, ranks)
         console = Console(quiet=not ranks.first)
         folder = resume or Path("runs") / run.config.run
@@ -94,8 +84,8 @@ def train(run: Training, folder: Path, console: Console) -> None:
     rival = config.best_response_to or "duck"
     others = load_agent(rival, run.rules)
     start, made, score = time.perf_counter(), -run.decisions, float("nan")
-    logged = runs.log_to(folder, FIGURES, run.decisions) if first else nullcontext()
-    with logged as log, progress_bar(console) as bar:
+    logged = runs.log_to(folder, run.decisions) if first else nullcontext()
+    with logged as log, runs.progress_bar(console) as bar:
         task = bar.add_task("training", total=config.decisions, completed=run.decisions, text="")
         while not run.done:
             run.step()
@@ -106,10 +96,8 @@ def train(run: Training, folder: Path, console: Console) -> None:
             figures["charts/SPS"] = speed
             if run.ppo.updates % config.score_every == 1 or run.done:
                 deals = range(config.score_deals)
-                score = play_deals(
-                    run.agent, others, deals, seed=config.seed, rules=run.rules
-                ).mean()
-                figures["charts/penalty"] = score
+                scores = play_deals(run.agent, others, deals, seed=config.seed, rules=run.rules)
+                figures["charts/penalty"] = score = scores.mean()
             log.write(run.decisions, figures)
             run.save(folder / "agent.pt")
             bar.update(task, completed=run.decisions, text=(
@@ -131,19 +119,10 @@ def final_table(run: Training, name: str, console: Console) -> list[Result]:
     results = measure(agents, pairs, run.config.final_deals, seed=0, rules=rules)
     console.print(result_table(results, rules))
     if target:
-        gain = abs(results[0].score.mean - par(results[0].unit, rules))
-        console.print(
-            f"gain over par: {gain:.2f} ± {results[0].score.half_width:.2f} points a hand"
-        )
+        score, unit = results[0].score, results[0].unit
+        gain = (score.mean - par(unit, rules)) * (-1 if unit == "penalty" else 1)
+        console.print(f"gain over par: {gain:.2f} ± {score.half_width:.2f} points a hand")
     return results
-
-
-def progress_bar(console: Console) -> Progress:
-    """A bar with the figures of the last update and the time left."""
-    return Progress(
-        BarColumn(8), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
-        TextColumn("{task.fields[text]}"), console=console,
-    )  # fmt: skip
 
 
 def command_line() -> None:

@@ -94,7 +94,7 @@ def main(config: LadderConfig) -> list[Result]:
         pair: max(2, int(config.share * min(most[named[name]] for name in pair))) for pair in pairs
     }
     config.keep.parent.mkdir(parents=True, exist_ok=True)
-    with joined(torch.device("cpu")) as ranks:
+    with joined() as ranks:
         console = Console(quiet=not ranks.first)
         arena = Arena(
             agents, RULES, ranks=ranks, keep=config.keep,

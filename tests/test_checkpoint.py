@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from black_maria import Rules, Tables, layout_of
-from black_maria_agents import CheckpointError, checkpoint, load_agent
+from black_maria_agents import CHAMPIONS, CheckpointError, checkpoint, load_agent
+from black_maria_agents.arena import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
 
 RULES = Rules.profile("three_player")
@@ -107,6 +108,47 @@ def test_load_agent__unknown_names_are_refused():
         load_agent("dukc")
     with pytest.raises(ValueError, match="no profile 'whist'"):
         load_agent("duck", "whist")
+
+
+@pytest.mark.parametrize("rules", CHAMPIONS)
+def test_champion__plays_the_rules_it_was_trained_for(rules):
+    agent = load_agent("champion", rules)
+    tables = Tables(20, rules, seed=1)
+    obs, _ = tables.observe()
+    actions = agent.act(obs, tables.keys())
+    assert obs["action_mask"][np.arange(20), actions].all()
+
+
+def test_champion__beats_the_bots_by_far():
+    points = play_deals(
+        load_agent("champion"), load_agent("heuristic"), range(200), seed=3, rules=RULES
+    )
+    assert points.mean() < 12.8, "par is 14.33"
+    advantage = play_deals(
+        load_agent("champion", "american_hearts"), load_agent("duck", "american_hearts"),
+        range(100), seed=3, rules=Rules.profile("american_hearts"),
+    )  # fmt: skip
+    assert advantage.mean() > 3
+
+
+def test_champion__of_other_rules_is_refused_in_words():
+    with pytest.raises(ValueError, match="no champion of 'dirty_lady', but of: american_hearts"):
+        load_agent("champion", "dirty_lady")
+
+
+def test_load_agent__a_policy_that_searches_by_name_or_path(tmp_path):
+    write(tmp_path / "agent.pt")
+    search = load_agent(f"search:policy={tmp_path / 'agent.pt'},worlds=3")
+    assert search.worlds == 3
+    assert load_agent("search").worlds == 64
+    with pytest.raises(ValueError, match="no option 'sims'; there are: policy, worlds"):
+        load_agent("search:sims=3")
+    with pytest.raises(ValueError, match="duck isn't a network"):
+        load_agent("search:policy=duck")
+    with pytest.raises(ValueError, match="worlds must be a whole number from 1, not '0'"):
+        load_agent("search:worlds=0")
+    with pytest.raises(CheckpointError, match="there is no checkpoint"):
+        load_agent("search:policy=none.pt")
 
 
 def test_load_agent__bots_have_keys_of_their_own():

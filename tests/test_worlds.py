@@ -9,12 +9,11 @@ import pytest
 
 from black_maria import engine
 from black_maria.bots import make_bot
-from black_maria.layout import layout_of
-from black_maria.rules import PROFILES, Rules, penalty_points
+from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
 from black_maria_agents import kernels
 from black_maria_agents.worlds import Worlds, sample_worlds
-from helpers import Hand, cards_in, names, play, playing
+from helpers import Hand, cards_in, names, play
 from oracle import ID
 
 EVERY = [(name, seats) for name, (choices, _) in PROFILES.items() for seats in choices]
@@ -102,3 +101,265 @@ def test_worlds__replayed_they_are_hands_that_look_the_same(name, seats):
             history = obs["history"][0].copy()
             check(sampled(tables, history, 2, ply, told), tables, history, told)
         tables.step(bots[ply % 3].act(obs, tables.keys()))
+
+
+SHORT = {"hands": None, "match_points": 1, "exceed": False}  # then seats play off soon
+
+
+@pytest.mark.parametrize(
+    ("name", "seats"), [("traditional", 3), ("slippery_anne", 4), ("omnibus", 5), ("omnibus", 6),
+                        ("cancellation", 6), ("cancellation", 10), ("american_hearts", 4)]
+)  # fmt: skip
+def test_worlds__in_matches_and_play_offs_they_are_played_to_the_end(name, seats):
+    rules = Rules.profile(name, seats)
+    rules = rules.replace(**SHORT) if rules.playoff else rules
+    tables = Tables(8, rules, seed=1, episode="match")
+    bot, worlds, playoffs = make_bot("random", rules), 3, 0
+    for ply in range(3 * rules.most_plies):
+        obs, _ = tables.observe()
+        keys = tables.keys()
+        if ply % 5 == 0:
+            playoffs += int(tables.states()["playoff"].sum())
+            sampled = sample_worlds(obs["observation"], worlds, keys, rules)
+            states, views = sampled.states(), sampled.views()
+            rows = np.arange(8).repeat(worlds)
+            assert (views[:, 0] == obs["observation"][rows]).all()
+            truth = tables.states()[rows]
+            for field in ("num_playing", "num_played", "num_passed", "pass_steps", "to_play"):
+                assert (states[field] == truth[field]).all()
+            count = truth["num_playing"] * (truth["to_play"] // truth["num_playing"])
+            seen = Tables(len(rows), rules, deal_on=False)
+            seen.load((states, views))
+            assert (seen.observe()[0]["action_mask"] == obs["action_mask"][rows]).all()
+            going = np.ones(len(rows), np.bool_)
+            while going.any():
+                part = seen.observe()[0]
+                actions = np.zeros(len(rows), np.int64)
+                alive = {key: array[going] for key, array in part.items()}
+                actions[going] = bot.act(alive, seen.keys()[going])
+                going &= ~seen.step(actions, going)[1]
+            ended = seen.states()
+            assert (ended["num_played"] == count).all()
+            if not rules.total_varies and not rules.playoff:
+                assert (ended["penalties"].sum(axis=1) == rules.hand_points).all()
+        tables.step(bot.act(obs, keys))
+    assert playoffs or name != "slippery_anne"
+
+
+# --- uniform --------------------------------------------------------------------------------------
+
+
+def chi_square(counts: Counter, every: list) -> tuple[float, float]:
+    """The statistic of equally likely outcomes, and a bound far beyond 0.001."""
+    total, free = sum(counts.values()), len(every) - 1
+    assert set(counts) <= set(every)
+    expected = total / len(every)
+    value = sum((counts[each] - expected) ** 2 / expected for each in every)
+    return value, free + 4 * (2 * free) ** 0.5 + 6
+
+
+def late(plays: int) -> Hand:
+    """A hand that ``heuristic`` has played this far."""
+    tables = Tables(1, seed=11)
+    play(tables, 9 + plays, "heuristic")
+    hand = Hand([names(row) for row in engine.deal(11).cards], engine.deal(11).dealer)
+    hand.states[:], hand.views[:] = tables.states(), tables.views()[0]
+    return hand
+
+
+@pytest.mark.parametrize("plays", [36, 38, 40])
+def test_uniform__every_deal_of_a_late_hand_equally_often(plays):
+    hand = late(plays)
+    me = hand.turn
+    observation = hand.views[me].copy()
+    blocks = hand.layout.split(observation)
+    truth = [hand.holding((me + k) % 3) for k in range(3)]
+    unseen = sorted(truth[1] | truth[2], key=ID.get)
+    sent = set(names(np.flatnonzero(blocks["passed"])))
+    to = int(blocks["pass_to"].argmax())
+    gone = set(names(np.flatnonzero(blocks["played"].sum(axis=0))))
+    void = [{"CDHS"[s] for s in np.flatnonzero(row)} for row in blocks["voids"]]
+    every = []
+    for first in combinations(unseen, len(truth[1])):
+        split = [set(), set(first), set(unseen) - set(first)]
+        fits = all(card[-1] not in void[k] for k in (1, 2) for card in split[k])
+        if fits and sent - gone <= split[to]:
+            every.append(tuple(first))
+    assert 5 < len(every) < 1000, "a position worth the test"
+    worlds = sample_worlds(observation, 20_000, plays)
+    counts = Counter(tuple(names(np.flatnonzero(row))) for row in worlds.holding[:, 1])
+    value, bound = chi_square(counts, every)
+    assert value < bound
+
+
+def test_uniform__hidden_passes_are_any_cards_of_the_receiver():
+    """What the seat on my right gave the seat on my left: three of its cards, held or played."""
+    hand = late(24)
+    me = hand.turn
+    worlds = sample_worlds(hand.views[me], 20_000, 3)
+    at_left = worlds.holding[:, 1] + hand.layout.split(hand.views[me])["played"][1]
+    given = worlds.given[:, 2]
+    assert (given.sum(axis=1) == 3).all()
+    assert (given <= at_left).all()
+    played = np.flatnonzero(hand.layout.split(hand.views[me])["played"][1])
+    share = given[:, played].mean(axis=0)
+    assert np.allclose(share, 3 / 17, atol=5 * (3 / 17 / 20_000) ** 0.5)
+    received = hand.layout.split(hand.views[me])["received"]
+    assert (worlds.given[:, 1] == received).all()
+
+
+def test_uniform__a_card_that_may_not_be_passed_is_likelier_with_who_has_yet_to_pass():
+    """Each deal counts as often as there are ways to pass from it: 560 to 680 here."""
+    rules = Rules.profile("dirty_lady", 3)
+    hand = Hand([names(row) for row in engine.deal(2, rules=rules).cards], 0, rules=rules)
+    me = (1 + 1) % 3
+    for card in sorted(hand.legal)[:3]:
+        hand.act(card)
+    assert hand.turn == me
+    assert "QS" not in hand.holding(me)
+    worlds = sample_worlds(hand.views[me], 40_000, 1, rules)
+    queen = worlds.holding[..., ID["QS"]].mean(axis=0)
+    ways = comb(16, 3), comb(17, 3)
+    assert queen[2] == pytest.approx(ways[0] / sum(ways), abs=0.012)  # it has picked its cards
+    assert queen[1] == pytest.approx(ways[1] / sum(ways), abs=0.012)
+    assert worlds.given[..., ID["QS"]].sum() == 0
+
+
+def test_ban__who_throws_a_heart_on_the_first_trick_holds_no_other_card():
+    rules = Rules.profile("american_hearts")
+    suits = ["C", "D", "H", "S"]
+    deal = [{card for card in ID if card[-1] == name} for name in suits]
+    deal[0] = deal[0] - {"AC"} | {"2D"}
+    deal[1] = deal[1] - {"2D"} | {"AC"}
+    hand = Hand([sorted(cards, key=ID.get) for cards in deal], rules=rules, number=3)
+    hand.do("2C AC 5H")
+    assert hand.turn == 3
+    observation, history = hand.views[3], hand.history(3)
+    for told in (None, history):
+        held = sample_worlds(observation, 50, 4, rules, told).holding[:, 3]
+        assert set(names(np.flatnonzero(held.sum(axis=0)))) <= deal[2] | {"QS"}
+
+
+# --- what must hold -------------------------------------------------------------------------------
+
+
+def test_worlds__passed_cards_stay_with_the_right_neighbour_until_played():
+    tables = Tables(50, seed=3)
+    play(tables, 9)
+    bot = make_bot("random")
+    for _ in range(45):
+        obs, _ = tables.observe()
+        worlds = sample_worlds(obs["observation"], 4, tables.keys())
+        blocks = tables.layout.split(obs["observation"])
+        at_right = worlds.holding[:, :, 2] + blocks["played"][:, None, 2]
+        assert (at_right >= blocks["passed"][:, None]).all()
+        assert (worlds.given[:, :, 0] == blocks["passed"][:, None]).all()
+        void = blocks["voids"][:, None].repeat(13, axis=-1) > 0
+        assert (worlds.holding[void.repeat(4, axis=1)] == 0).all()
+        tables.step(bot.act(obs, tables.keys()))
+
+
+def test_sample__the_same_for_a_row_whatever_the_batch_and_the_number():
+    tables = Tables(20, seed=8)
+    play(tables, 30)
+    obs, _ = tables.observe()
+    key = tables.keys()
+    before = obs["observation"].tobytes()
+    worlds = sample_worlds(obs["observation"], 9, key)
+    assert obs["observation"].tobytes() == before
+    assert worlds.holding.shape == worlds.given.shape == (20, 9, 3, 52)
+    assert worlds.holding.dtype == worlds.given.dtype == worlds.kitty.dtype == np.int8
+    for row in (0, 7, 19):
+        alone = sample_worlds(obs["observation"][row], 4, int(key[row]))
+        assert alone.holding.shape == (4, 3, 52)
+        assert np.array_equal(alone.holding, worlds.holding[row, :4])
+        assert np.array_equal(alone.given, worlds.given[row, :4])
+        assert np.array_equal(alone.states(), worlds.states().reshape(20, 9)[row, :4])
+    other = sample_worlds(obs["observation"], 9, key + np.uint64(1))
+    assert not np.array_equal(other.holding, worlds.holding)
+
+
+def broken(change) -> np.ndarray:
+    """An observation of a hand under way, the observer third in the trick, made impossible."""
+    tables = Tables(1, seed=5)
+    play(tables, 9 + 23)
+    observation = tables.observe()[0]["observation"][0].copy()
+    blocks = tables.layout.split(observation)
+    change(blocks)
+    return observation
+
+
+def take(block, card=None):
+    """Take a card out of a block (of those that are there, the first)."""
+    flat = block.reshape(-1)
+    flat[np.flatnonzero(flat)[0] if card is None else card] -= 1
+
+
+def give(block, card):
+    block.reshape(-1)[card] += 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda b: give(b["holding"], np.flatnonzero(b["holding"])[0]), "counted 2 times"),
+        (lambda b: b["phase"].fill(0), "the hand is over"),
+        (lambda b: take(b["holding"]), "16 cards dealt to a seat isn't"),
+        (lambda b: (take(b["holding"]), give(b["holding"], 0)), "2♣ is seen more often"),
+        (lambda b: take(b["trick"]), "the cards played don't make tricks|isn't to move"),
+        (lambda b: take(b["played"][1]), "the cards played don't make tricks"),
+        (lambda b: take(b["captured"]), "the cards captured aren't the ones played"),
+        (lambda b: take(b["passed"]), "the cards passed and received don't fit"),
+        (lambda b: take(b["received"]), "the cards passed and received don't fit"),
+        (lambda b: (b["pass_to"].fill(0), give(b["pass_to"], 1)), "who passes to whom"),
+        (lambda b: b["voids"].fill(1), "no deal fits"),
+        (lambda b: give(b["hearts_broken"], 0), "hearts_broken doesn't fit"),
+        (lambda b: b["dealer"].fill(1), "contradictory"),
+        (lambda b: np.copyto(b["led"], np.roll(b["led"], 1)), "contradictory"),
+    ],
+)
+def test_sample__an_impossible_observation_is_refused_in_words(change, words):
+    with pytest.raises(ValueError, match=f"impossible observation: .*({words})"):
+        sample_worlds(broken(change), 1, 0)
+
+
+def test_sample__refuses_seats_not_to_move_and_other_peoples_histories():
+    tables = Tables(2, seed=5, history=True)
+    play(tables, 9 + 23)
+    obs, seat = tables.observe()
+    other = tables.views()[0, (seat[0] + 1) % 3]
+    with pytest.raises(ValueError, match=r"isn't to move|don't make tricks"):
+        sample_worlds(other, 1, 0)
+    with pytest.raises(ValueError, match=r"row 0: .*the history doesn't tell this observation"):
+        sample_worlds(obs["observation"], 1, 0, history=obs["history"][::-1].copy())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"observation": np.zeros(655, np.int8)},
+            r"int8 \(656,\) or .*, not int8 \(655,\)",
+        ),
+        ({"observation": np.zeros(656)}, r"not float64 \(656,\)"),
+        ({"n": 0}, "n must be a whole number from 1, not 0"),
+        ({"n": 1.5}, "not 1.5"),
+        ({"key": -1}, "a key lies in 0 … "),
+        ({"key": np.zeros(2, np.uint64)}, r"keys must be uint64 \(1,\)"),
+        ({"history": np.zeros((3, 2), np.int8)}, r"history must be int8 \(R, 3\)"),
+        ({"rules": "nope"}, "no profile 'nope'"),
+    ],
+)
+def test_sample__wrong_arguments_refused(change, words):
+    observation = Tables(1, seed=0).observe()[0]["observation"][0]
+    with pytest.raises(ValueError, match=words):
+        sample_worlds(**({"observation": observation, "n": 1, "key": 0} | change))
+
+
+def test_kernels__compiled_anew_when_a_source_changes(tmp_path):
+    source = tmp_path / "engine.py"
+    source.write_text("rules = 1")
+    before = kernels.source_hash([source])
+    source.write_text("rules = 2")
+    assert kernels.source_hash([source]) != before
+    assert all(path.exists() for path in kernels.SOURCES)

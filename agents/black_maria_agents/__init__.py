@@ -1,6 +1,7 @@
 """Agents for Black Maria: training, measuring, and ``load_agent``."""
 
 from pathlib import Path
+from typing import Final
 
 try:
     import torch as _torch  # noqa: F401
@@ -13,33 +14,57 @@ from black_maria.bots import BOTS, make_bot
 from black_maria.rules import Rules, as_rules
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import CheckpointError, load_policy
+from black_maria_agents.names import options_of
+from black_maria_agents.network import PolicyAgent
+from black_maria_agents.policy_search import PolicySearch
 from black_maria_agents.search import FAMILY, SearchAgent, search_agent
 from black_maria_agents.worlds import Worlds, sample_worlds
 
-__all__ = ["Agent", "CheckpointError", "SearchAgent", "Worlds", "load_agent", "sample_worlds"]
+__all__ = [
+    "CHAMPIONS", "Agent", "CheckpointError", "PolicySearch", "SearchAgent", "Worlds",
+    "load_agent", "sample_worlds",
+]  # fmt: skip
+
+_FOLDER: Final = Path(__file__).parent / "champions"
+CHAMPIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("*.pt")))
+"""Profiles that the package has a trained champion for."""
 
 
 def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool = True) -> Agent:
     """An agent by name or by its checkpoint's path.
 
     Args:
-        name: ``"random"``, ``"duck"``, ``"heuristic"``, a search such as ``"pimc"`` or
-            ``"pimc:worlds=30,sims=333"``, or a path such as ``"runs/first/agent.pt"``.
+        name: ``"random"``, ``"duck"``, ``"heuristic"``; ``"champion"``, the best network trained
+            for these rules; a search such as ``"pimc"`` or ``"pimc:worlds=30,sims=333"``; a
+            policy that searches, ``"search:policy=champion,worlds=64"``, its policy a name or a
+            path; or a path such as ``"runs/first/agent.pt"``.
         rules: A profile's name or rules.
-        greedy: For checkpoints: play the likeliest card; otherwise draw from the policy.
+        greedy: For networks: play the likeliest card; otherwise draw from the policy.
 
     Raises:
         ValueError: Nothing has that name.
         CheckpointError: The file can't be used; the message says why.
     """
     rules = as_rules(rules)
+    family = name.partition(":")[0]
     if name in BOTS:
         return make_bot(name, rules)
-    if name.partition(":")[0] == FAMILY:
+    if name == "champion":
+        if rules.name not in CHAMPIONS:
+            there = ", ".join(CHAMPIONS)
+            raise ValueError(f"there is no champion of {rules.name!r}, but of: {there}")
+        return load_policy(_FOLDER / f"{rules.name}.pt", rules, greedy=greedy)
+    if family == FAMILY:
         return search_agent(name, rules)
+    if family == "search":
+        options = options_of(name, {"policy": "champion", "worlds": 64})
+        policy = load_agent(str(options["policy"]), rules)
+        if not isinstance(policy, PolicyAgent):
+            raise ValueError(f"{name!r}: {options['policy']} isn't a network to search with")
+        return PolicySearch(policy, rules, worlds=int(options["worlds"] or 0))
     if Path(name).suffix == ".pt" or Path(name).exists():
         return load_policy(name, rules, greedy=greedy)
     raise ValueError(
-        f"no agent {name!r}: give one of {', '.join(BOTS)}, {FAMILY}, "
+        f"no agent {name!r}: give one of {', '.join(BOTS)}, champion, {FAMILY}, search, "
         "or the path of a checkpoint (….pt)"
     )

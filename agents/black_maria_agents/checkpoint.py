@@ -9,7 +9,6 @@ and, in a run's folder, what the training needs to go on. It loads with
 import dataclasses
 import os
 import pickle
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -134,8 +133,3 @@ def strip(source: str | Path, target: str | Path) -> None:
         decisions=content["decisions"],
     )
 
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit("usage: python -m black_maria_agents.checkpoint runs/x/agent.pt agent.pt")
-    strip(*sys.argv[1:])

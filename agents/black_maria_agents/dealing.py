@@ -20,14 +20,14 @@ from black_maria.engine import (
     MAX_DECK,
     MAX_SEATS,
     PASSING,
-    add_counts,
     combine,
     drop,
     put,
     receiver,
 )
-from black_maria_agents.facts import FACTS, MAX_CLASSES, NO_DEAL, below, draw, read
+from black_maria_agents.facts import FACTS, MAX_CLASSES, below, copy_sets, draw
 from black_maria_agents.kernels import kernel
+from black_maria_agents.reading import NO_DEAL, read
 
 MOST_ENTRIES: Final = 1 << 22
 """Largest table of ways; beyond it, what a banned card shows is left out."""
@@ -277,14 +277,14 @@ def first_split_after(start, barred, count, left, split):
 @kernel
 def deal_out(rules, state, facts, ways, stream):
     """Deal the unknown cards to a copy of the shared state, and draw the hidden passes."""
-    cards = np.empty(MAX_DECK, np.int8)
-    dealt = np.zeros((MAX_SEATS, 2), np.int64)
-    dealt[:] = state.holding
+    cards, pool = np.empty(MAX_DECK, np.int8), np.empty(MAX_DECK, np.int8)
+    dealt = np.empty((MAX_SEATS, 2), np.int64)
+    copy_sets(state.holding, dealt)
     kitty, other_kitty = state.kitty[0], state.kitty[1]
     for _ in range(MOST_TRIES):
-        state.holding[:] = dealt
+        copy_sets(dealt, state.holding)
         state.kitty[0], state.kitty[1] = kitty, other_kitty
-        deal_groups(rules, state, facts, ways, stream, cards)
+        deal_groups(rules, state, facts, ways, stream, cards, pool)
         if rules.kept == 0 or state.pass_steps == 0:
             break
         uniform = np.float64(draw(stream) >> np.uint64(11)) / 2.0**53
@@ -294,13 +294,15 @@ def deal_out(rules, state, facts, ways, stream):
 
 
 @kernel
-def deal_groups(rules, state, facts, ways, stream, cards):
+def deal_groups(rules, state, facts, ways, stream, cards, pool):
     """Draw how many cards of each class each group gets, then which, then who of the group."""
     left = np.empty(MAX_CLASSES, np.int64)
     split = np.empty(MAX_CLASSES, np.int64)
     for k in range(MAX_CLASSES):
         left[k] = facts.first[k + 1] - facts.first[k]
-        shuffle_cards(facts.cards[facts.first[k] : facts.first[k + 1]], stream)
+        for place in range(facts.first[k], facts.first[k + 1]):
+            pool[place] = facts.cards[place]
+        shuffle_cards(pool[facts.first[k] : facts.first[k + 1]], stream)
     for g in range(facts.groups):
         if g < facts.groups - 1:
             code = 0
@@ -311,12 +313,13 @@ def deal_groups(rules, state, facts, ways, stream, cards):
             # rounding could lead past the last way; it then stands on that one
             add_up(facts, ways, g, left, split, uniform * total)
         else:
-            split[:] = left
+            for k in range(MAX_CLASSES):
+                split[k] = left[k]
         count = 0
         for k in range(MAX_CLASSES):
             for _ in range(split[k]):
                 left[k] -= 1
-                cards[count] = facts.cards[facts.first[k] + left[k]]
+                cards[count] = pool[facts.first[k] + left[k]]
                 count += 1
         shuffle_cards(cards[:count], stream)
         for place in range(rules.seats + 1):
@@ -386,50 +389,3 @@ def draw_passes(rules, state, facts, stream, cards):
                 put(state.given[giver], cards[k])
                 if state.phase == PASSING:
                     drop(state.holding[giver], cards[k])
-
-
-# --- what all seats see ------------------------------------------------------------------------
-
-
-@kernel
-def write_views(observation, states, rules, at, views):
-    """Write what every seat sees in worlds (B, n) of observations (B, F): (B · n, S, F)."""
-    for i in range(len(states)):
-        for w in range(states.shape[1]):
-            show_world(observation[i], states[i, w], rules[0], at[0], views[i * len(states[i]) + w])
-
-
-@kernel
-def show_world(observation, state, rules, at, views):
-    """Turn what the observer (seat 0) sees to each seat, and add what that seat knows."""
-    seats = rules.seats
-    for seat in range(seats):
-        view = views[seat]
-        view[:] = 0
-        if not state.playing >> seat & 1:
-            continue
-        add_counts(state.holding[seat], view[at.holding : at.holding + NUM_CARDS])
-        add_counts(state.given[seat], view[at.passed : at.passed + NUM_CARDS])
-        if state.phase != PASSING and state.pass_steps:
-            for giver in range(seats):
-                if state.playing >> giver & 1 and receiver(state, rules, giver) == seat:
-                    add_counts(state.given[giver], view[at.received : at.received + NUM_CARDS])
-        for k in range(seats):
-            by = (seat + k) % seats
-            for start in (at.played, at.trick, at.captured):
-                for card in range(NUM_CARDS):
-                    view[start + NUM_CARDS * k + card] = observation[start + NUM_CARDS * by + card]
-            for suit in range(NUM_SUITS):
-                view[at.voids + NUM_SUITS * k + suit] = observation[
-                    at.voids + NUM_SUITS * by + suit
-                ]
-            view[at.dealer + k] = observation[at.dealer + by]
-            view[at.totals + k] = observation[at.totals + by]
-            view[at.position + k] = observation[at.position + k]
-        for suit in range(NUM_SUITS):
-            view[at.led + suit] = observation[at.led + suit]
-        for k in range(2):
-            view[at.phase + k] = observation[at.phase + k]
-        view[at.pass_to + (receiver(state, rules, seat) - seat) % seats] = 1
-        view[at.hearts_broken] = observation[at.hearts_broken]
-        view[at.hands_left] = observation[at.hands_left]

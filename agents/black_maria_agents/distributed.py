@@ -48,12 +48,16 @@ class Ranks:
 
 
 @contextmanager
-def joined(device: torch.device) -> Iterator[Ranks]:
+def joined() -> Iterator[Ranks]:
     """Join the processes that ``torchrun`` started, and leave them at the end."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Ranks()
         return
-    distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    if torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))  # what device "cuda" means here
+        distributed.init_process_group("cpu:gloo,cuda:nccl")
+    else:
+        distributed.init_process_group("gloo")
     try:
         yield Ranks(distributed.get_rank(), distributed.get_world_size())
     finally:

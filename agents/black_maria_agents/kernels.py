@@ -23,7 +23,18 @@ _PLAIN_PYTHON: Final = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defin
 _HERE: Final = Path(__file__).parent
 SOURCES: Final = (
     *(Path(str(module.__file__)) for module in (cards, rules, engine)),
-    *(_HERE / f"{name}.py" for name in ("kernels", "facts", "dealing", "playouts", "tree")),
+    *(
+        _HERE / f"{name}.py"
+        for name in (
+            "kernels",
+            "facts",
+            "reading",
+            "dealing",
+            "world_views",
+            "playouts",
+            "tree",
+        )
+    ),
 )
 """All that is compiled into these kernels."""
 

@@ -1,7 +1,8 @@
-"""Rules of thumb that play a known deal out fast, with a little randomness.
+"""Rules of thumb that play a sampled world out fast, with a little randomness.
 
-In a sampled world all cards lie open, and the rules of thumb look at them: a lead is safe if
-some opponent must go over it, a card is played low only if a later one can still beat it.
+They look at the mover's own cards and at those that others hold *together*, which a player who
+counts knows as well: playouts that used who holds what would value a card by play that nobody
+could find at the table, and measured worse.
 """
 
 from functools import lru_cache
@@ -11,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.engine import OVER, apply
+from black_maria.engine import OVER
 from black_maria.rules import Rules
 from black_maria_agents.facts import draw
 from black_maria_agents.kernels import kernel
+from black_maria_agents.reading import play_on
 
 SCALE: Final = 43.0
 """Points a pack that constants are meant for; other rules' penalties are scaled to it."""
@@ -22,8 +24,18 @@ HEAVY: Final = 5.0
 """From so many points on a card is heavy: it is thrown first, and not taken if that can be."""
 NOISE: Final = 16
 """How often in 256 any legal card is played."""
-VOLUNTEER: Final = 128
+VOLUNTEER: Final = 200
 """How often in 256 the last player takes a trick without points that it could duck."""
+
+# In sixteenths of a point; found by letting the rules of thumb alone play duck and heuristic
+SHED: Final = 40
+"""What a suit's highest card would cost later, if it is sure to win: leading it saves that."""
+VOID: Final = 40
+"""Worth of throwing the last card of a suit."""
+CAUGHT: Final = 80
+"""Price of each heavy card that others hold under mine."""
+THROWN: Final = (96, 88, 72, 56, 40, 28, 20, 12, 8, *(4,) * 100)
+"""What others throw on a suit of which two of them hold so many cards between them."""
 
 PLAN: Final = np.dtype(
     (
@@ -38,7 +50,6 @@ PLAN: Final = np.dtype(
                 ("toss", np.int64, (NUM_CARDS,)),  # how much one wants to be rid of a card
                 ("price", np.int64, (NUM_SUITS,)),  # of the light cards of a trick in a suit
                 ("moon", np.bool_),
-                ("w", np.int64, (16,)),
             ],
             align=True,
         ),
@@ -53,10 +64,7 @@ _COUNT = np.bitwise_count(_RANKS).astype(np.int64)
 _LOW = np.frexp(_RANKS & -_RANKS)[1].astype(np.int64) - 1
 
 
-SHED: Final = 60
-VOID: Final = 16
-W = [40, 40, 200, 80, 16, 4, 11, 24, 0, 0]
-_THROWN = np.array([96, 88, 72, 56, 40, 28, 20, 12, 8] + [4] * 100, np.int64)
+_THROWN = np.array(THROWN, np.int64)
 
 
 @lru_cache
@@ -79,7 +87,6 @@ def make_plan(rules: Rules) -> NDArray[Any]:
     plan["toss"] = np.rint(16 * scaled)
     light = np.where((scaled > 0) & (scaled < HEAVY), scaled, 0.0).reshape(NUM_SUITS, NUM_RANKS)
     plan["price"] = np.rint(16 * (rules.seats - 1) * light.mean(axis=1))
-    plan["w"][0, :10] = W
     plan["moon"] = rules.moon != "none"
     return plan
 
@@ -94,7 +101,7 @@ def play_out(state, rules, plan, stream):
                 left |= state.holding[seat, 0]
             if left & plan.costly == 0 and state.pile_start == state.num_played:
                 return
-        apply(state, rules, choose(state, rules, plan, stream))
+        play_on(state, rules, choose(state, rules, plan, stream))
 
 
 @kernel
@@ -108,9 +115,9 @@ def choose(state, rules, plan, stream):
         return any_card(legal, bits >> 8)
     if state.led < 0:
         return lead(state, rules, plan, bits >> 8)
-    mine = legal >> NUM_RANKS * state.led & _SUIT
+    mine = legal >> NUM_RANKS * np.int64(state.led) & _SUIT
     if mine:
-        return NUM_RANKS * state.led + follow(state, rules, plan, mine, bits >> 8)
+        return NUM_RANKS * np.int64(state.led) + follow(state, rules, plan, mine, bits >> 8)
     return throw(state, rules, plan, legal, bits >> 8)
 
 
@@ -168,8 +175,8 @@ def win_price(rules, plan, suit, rank, out):
     """What a card costs if it wins a trick that it leads, in sixteenths of a point."""
     lower = out & (1 << rank) - 1
     price = plan.price[suit] + plan.toss[NUM_RANKS * suit + rank]
-    price += plan.w[3] * _COUNT[lower & plan.heavy >> NUM_RANKS * suit]
-    return price + plan.w[4] * _THROWN[2 * _COUNT[out] // (rules.seats - 1)] // 16
+    price += CAUGHT * _COUNT[lower & plan.heavy >> NUM_RANKS * suit]
+    return price + _THROWN[2 * _COUNT[out] // (rules.seats - 1)]
 
 
 @kernel
@@ -188,7 +195,7 @@ def lead(state, rules, plan, bits):
             chance = win_chance(out, rank)
             cost = chance * win_price(rules, plan, suit, rank, out) // 16
             if high:
-                cost -= chance * plan.w[0] // 16
+                cost -= chance * SHED // 16
             cost += bits >> (4 * suit + 2 * high) & 3
             if cost < least:
                 best, least = shift + rank, cost
@@ -198,13 +205,13 @@ def lead(state, rules, plan, bits):
 @kernel
 def follow(state, rules, plan, mine, bits):
     """A rank of the suit led, of ``mine``: under the winning card, or as cheaply as can be."""
-    shift = NUM_RANKS * state.led
+    shift = NUM_RANKS * np.int64(state.led)
     heavy = plan.heavy >> shift & _SUIT
     light = mine & ~heavy
     last = state.in_trick == state.num_playing - 1
-    under = mine & ((1 << state.best_card - shift) - 1)
+    under = mine & ((1 << np.int64(state.best_card) - shift) - 1)
     if under:
-        if last and light > under and bits & 255 < plan.w[2]:
+        if last and light > under and bits & 255 < VOLUNTEER:
             points = 0
             for k in range(state.pile_start, state.num_played):
                 points += rules.penalties[state.cards[k]]
@@ -222,7 +229,7 @@ def follow(state, rules, plan, mine, bits):
     if not last:
         low = _LOW[light]
         out = unseen(state, rules) >> shift & _SUIT
-        if 16 * _COUNT[out >> low] > plan.w[6] * _COUNT[out]:
+        if 3 * _COUNT[out >> low] > 2 * _COUNT[out]:
             return low
     return _HIGH[light]
 
@@ -236,7 +243,7 @@ def throw(state, rules, plan, legal, bits):
                 return plan.worst[k]
     if legal & ~plan.bonus:
         legal &= ~plan.bonus
-    best, most = 0, -1
+    best, most = 0, -(1 << 40)
     others = unseen(state, rules)
     for suit in range(NUM_SUITS):
         mine = legal >> NUM_RANKS * suit & _SUIT
@@ -245,11 +252,9 @@ def throw(state, rules, plan, legal, bits):
             out = others >> NUM_RANKS * suit & _SUIT
             fewer = min(_COUNT[mine] - 1, 4)
             worth = win_chance(out, rank) * win_price(rules, plan, suit, rank, out) >> 4
-            worth = (worth >> fewer * plan.w[5] // 4) + plan.w[7] * plan.toss[
-                NUM_RANKS * suit + rank
-            ] // 16
+            worth = (worth >> fewer) + 3 * plan.toss[NUM_RANKS * suit + rank] // 2
             if out and fewer == 0:
-                worth += plan.w[1]
+                worth += VOID
             worth += bits >> 5 * suit & 3
             if worth > most:
                 best, most = NUM_RANKS * suit + rank, worth

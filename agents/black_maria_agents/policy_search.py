@@ -13,9 +13,9 @@ that the others have passed and played in it.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from black_maria import engine
@@ -27,13 +27,13 @@ from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.worlds import Worlds, sample_worlds
 
-LIKELY = 0.02
+LIKELY = 0.05
 """Cards that the policy gives less than this are not searched."""
 REGRET = 0.5
 """λ: points a hand that outweigh a factor e in the policy's opinion."""
 DOUBT = 0.1
 """How probably a card was played at random, when worlds are weighted."""
-SPARE = 4
+SPARE = 3
 """Worlds drawn for each one that is played out, when they are weighted."""
 TABLES = 8192
 """Games played out side by side; no result depends on it."""
@@ -106,7 +106,7 @@ class PolicySearch:
         return costs
 
     def _play_out(
-        self, states: NDArray, views: NDArray[np.int8], first: NDArray[np.int64]
+        self, states: NDArray[Any], views: NDArray[np.int8], first: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Play these cards, then the policy's likeliest ones to the end; the observers' costs."""
         tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
@@ -147,7 +147,7 @@ class PolicySearch:
         weights = np.exp(weights - weights.max(axis=1, keepdims=True))
         # systematic resampling; the grid's start is the row's own
         places = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
-        starts = (engine_mix(keys) >> np.uint64(11)) / 2.0**53
+        starts = (keys >> np.uint64(11)) / 2.0**53
         grid = (np.arange(self.worlds) + starts[:, None]) / self.worlds
         chosen = np.stack([np.searchsorted(p, g) for p, g in zip(places, grid, strict=True)])
         chosen = chosen.clip(max=places.shape[1] - 1)
@@ -156,6 +156,8 @@ class PolicySearch:
     def _log_likelihood(self, worlds: Worlds) -> NDArray[np.float64]:
         """How likely the policy passes and plays what the others have, in each world: (B, n)."""
         records = worlds.records.reshape(-1)
+        if records["playoff"].any():
+            return np.zeros(worlds.records.shape)  # absent seats: taken as equally likely
         tables = Tables(np.zeros(len(records), np.int64), self.rules, deal_on=False)
         tables.load(from_the_start(records, self.rules))
         total = np.zeros(len(records))
@@ -187,38 +189,39 @@ class PolicySearch:
         return total.reshape(worlds.records.shape)
 
 
-def engine_mix(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Another random number for every key."""
-    return np.array([engine.combine(key, 1) for key in keys], np.uint64)
-
-
-def from_the_start(records: NDArray, rules: Rules) -> tuple[NDArray, NDArray[np.int8]]:
+def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], NDArray[np.int8]]:
     """The hands of these records before anyone passed, as ``Tables.load`` takes them."""
-    seats, layout = rules.seats, layout_of(rules)
-    had = np.zeros((len(records), seats, NUM_CARDS), np.int8)
-    for plane in range(2):
-        for name, sign in (("holding", 1), ("given", 1)):
-            had += sign * (
-                records[name][:, :seats, plane, None] >> np.arange(NUM_CARDS) & 1
-            ).astype(np.int8)
-    rows = np.arange(len(records))
+    seats, layout, rows = rules.seats, layout_of(rules), np.arange(len(records))
+    given = _counts(records["given"][:, :seats])
+    had = _counts(records["holding"][:, :seats]) + given
     for ply in range(int(records["num_played"].max(initial=0))):
-        on = ply < records["num_played"]
-        had[rows[on], records["seats"][on, ply], records["cards"][on, ply]] += 1
-    record, at = engine.rules_record(rules), layout.record
+        on = rows[ply < records["num_played"]]
+        had[on, records["seats"][on, ply], records["cards"][on, ply]] += 1
+    received = records["num_passed"] == rules.pass_count * seats
+    for giver in range(seats):
+        to = (giver + records["pass_steps"]) % seats
+        had[rows, to] -= given[:, giver] * received[:, None]
+    # the decks that deal these cards out, one at a time, and the kitty last
+    dealt = _cards(had).reshape(len(records), seats, -1).swapaxes(1, 2)
+    kitty = _cards(_counts(records["kitty"])).reshape(len(records), -1)
+    decks = np.hstack([dealt.reshape(len(records), -1), kitty])
     states = np.zeros(len(records), engine.STATE)
+    states["hand"] = records["hand"]
     views = np.zeros((len(records), seats, layout.size), np.int8)
-    for i in range(len(records)):
-        state = records[i]
-        if state.phase == engine.PLAYING and state.pass_steps:
-            for giver in range(seats):
-                to = (giver + state.pass_steps) % seats
-                for plane in range(2):
-                    had[i, to] -= (
-                        int(state.given[giver, plane]) >> np.arange(NUM_CARDS) & 1
-                    ).astype(np.int8)
-        states[i]["hand"] = state.hand
-        deal = [np.repeat(np.arange(NUM_CARDS), had[i, s]) for s in range(seats)]
-        deck = engine.deck_order([d.tolist() for d in deal], rules)
-        engine.start_one(states[i : i + 1], views[i], record, at, deck, int(state.dealer))
+    record = engine.rules_record(rules)
+    for i, dealer in enumerate(records["dealer"]):
+        engine.start_one(states[i : i + 1], views[i], record, layout.record, decks[i], dealer)
     return states, views
+
+
+def _counts(planes: NDArray[np.int64]) -> NDArray[np.int8]:
+    """Card sets (…, 2) as counts (…, 52)."""
+    bits = planes[..., None] >> np.arange(NUM_CARDS) & 1
+    counts: NDArray[np.int8] = bits.sum(axis=-2, dtype=np.int8)
+    return counts
+
+
+def _cards(counts: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The cards that (…, 52) counts are of, one set after another."""
+    every = np.broadcast_to(np.arange(NUM_CARDS, dtype=np.int8), counts.shape)
+    return np.repeat(every.reshape(-1), counts.reshape(-1))

@@ -8,9 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from torch.utils.tensorboard import SummaryWriter
+
+FIGURES: Final = (
+    *(
+        f"losses/{name}"
+        for name in (
+            "policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "ratio_error",
+        )
+    ),
+    "charts/SPS",
+    "charts/penalty",
+)  # fmt: skip
+"""Columns of metrics.csv: CleanRL's names, and the score of now and then, against two ducks or
+against whom the run responds to."""
 
 
 def new_folder(path: Path) -> Path:
@@ -39,15 +54,14 @@ def write_config(folder: Path, settings: dict[str, Any]) -> None:
 
 
 class Log:
-    """Figures by the number of decisions, to metrics.csv and TensorBoard.
+    """``FIGURES`` by the number of decisions, to metrics.csv and TensorBoard; some may lack.
 
     Args:
         folder: The run's folder.
-        names: All figures that will come; a line may lack some.
         decisions: Where the run stands. What an interrupted run logged later is taken back.
     """
 
-    def __init__(self, folder: Path, names: list[str], decisions: int) -> None:
+    def __init__(self, folder: Path, decisions: int) -> None:
         """Open both, after what belongs to the checkpoint."""
         path = folder / "metrics.csv"
         kept = []
@@ -55,7 +69,7 @@ class Log:
             with path.open(newline="") as file:
                 kept = [row for row in csv.DictReader(file) if int(row["decisions"]) <= decisions]
         self._file = path.open("w", newline="")
-        self._writer = csv.DictWriter(self._file, ["decisions", *names])
+        self._writer = csv.DictWriter(self._file, ["decisions", *FIGURES])
         self._writer.writeheader()
         self._writer.writerows(kept)
         self._board = SummaryWriter(str(folder), purge_step=decisions + 1 if decisions else None)
@@ -74,10 +88,18 @@ class Log:
 
 
 @contextmanager
-def log_to(folder: Path, names: list[str], decisions: int) -> Iterator[Log]:
+def log_to(folder: Path, decisions: int) -> Iterator[Log]:
     """A ``Log`` that is closed at the end."""
-    log = Log(folder, names, decisions)
+    log = Log(folder, decisions)
     try:
         yield log
     finally:
         log.close()
+
+
+def progress_bar(console: Console) -> Progress:
+    """A bar with the figures of the last update and the time left."""
+    return Progress(
+        BarColumn(8), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
+        TextColumn("{task.fields[text]}"), console=console,
+    )  # fmt: skip

@@ -18,6 +18,7 @@ The worlds are uniform but for one belief: a seat rarely kept a heavy card that 
 (``KEPT``).
 """
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -41,9 +42,8 @@ FAMILY: Final = "pimc"
 OPTION_NAMES: Final = ("worlds", "sims", "threads")
 EXAMPLE: Final = "pimc:worlds=30,sims=333"
 
-EXPLORE: Final = 8.0
+EXPLORE: Final = 12.0
 """Weight of the confidence bound, in penalty points of a pack of 43."""
-TRICKS: Final = 1
 KEPT: Final = 0.25
 """How likely a seat kept a heavy card that it could pass on."""
 
@@ -71,9 +71,6 @@ class SearchAgent:
         worlds: int = 30,
         sims: int = 333,
         threads: int | None = None,
-        explore: float = EXPLORE,
-        kept: float = KEPT,
-        tricks: int = TRICKS,
     ) -> None:
         """Set the budget; nothing is searched yet."""
         self.rules = as_rules(rules)
@@ -81,14 +78,21 @@ class SearchAgent:
         for name, value in (("worlds", worlds), ("sims", sims), ("threads", threads or 1)):
             if value < 1:
                 raise ValueError(f"pimc: {name} must be a whole number from 1, not {value}")
+        self._asked_threads = threads
         self.threads = threads or _cores()
         self._layout = layout_of(self.rules)
         self._options = np.zeros(1, OPTIONS)
         self._options["worlds"], self._options["sims"] = worlds, sims
         points = sum(max(self.rules.penalties[card], 0) for card in self.rules.deck)
-        self._options["explore"] = explore * points / self.rules.packs / SCALE
-        self._options["kept"] = kept
-        self._options["tricks"] = tricks
+        self._options["explore"] = EXPLORE * points / self.rules.packs / SCALE
+        self._options["kept"] = KEPT
+
+    def __reduce__(self) -> tuple[Callable[..., "SearchAgent"], tuple[Any, ...]]:
+        """Pickle by what it was made from: another process finds its own kernels."""
+        made = functools.partial(
+            SearchAgent, worlds=self.worlds, sims=self.sims, threads=self._asked_threads
+        )
+        return made, (self.rules,)
 
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
@@ -100,8 +104,8 @@ class SearchAgent:
         """
         observation, mask = check_batch(obs, keys, self._layout)
         keys = np.atleast_1d(keys)
-        actions = mask.argmax(axis=1)
-        rows = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # others have no choice
+        actions: NDArray[np.int64] = mask.argmax(axis=1)
+        rows = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1).tolist()  # others: no choice
 
         def search(row: int) -> int:
             return self._search(observation[row], mask[row], keys[row], row)
@@ -116,31 +120,34 @@ class SearchAgent:
     def _search(
         self, observation: NDArray[np.int8], mask: NDArray[np.int8], key: np.uint64, row: int
     ) -> int:
-        visits, values = self.look_ahead(observation, key, row)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.where((visits > 0) & (mask > 0), values / visits, -np.inf)
-        return int(means.argmax())
+        values = np.where(mask > 0, self.look_ahead(observation, key, row), -np.inf)
+        if not np.isfinite(values).any():
+            raise ValueError(f"row {row}: action_mask doesn't fit the observation")
+        return int(values.argmax())
 
     def look_ahead(
         self, observation: NDArray[np.int8], key: np.uint64, row: int = 0
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    ) -> NDArray[np.float64]:
         """Search one observation, (F,) int8.
 
         Returns:
-            Simulations that began with each card, (52,) int64, and the sum of what they
-            brought, (52,) float64: minus penalty points, or where ``rules.total_varies`` the
-            others' mean minus the own. Of cards that are as good as each other only the
-            highest counts.
+            What each card is worth, (52,) float64, averaged over worlds: minus the penalty
+            points of the whole hand, or where ``rules.total_varies`` the others' mean minus
+            the own; −inf for cards not searched: of cards that are as good as each other, all
+            but the highest.
+
+        Raises:
+            ValueError: An observation that no play can lead to; says why.
         """
-        visits = np.zeros(NUM_CARDS, np.int64)
+        seen = np.zeros(NUM_CARDS, np.int64)
         values = np.zeros(NUM_CARDS, np.float64)
         refusal, what = search_row(
             np.ascontiguousarray(observation), key, rules_record(self.rules),
-            self._layout.record, make_plan(self.rules), self._options, visits, values,
+            self._layout.record, make_plan(self.rules), self._options, seen, values,
         )  # fmt: skip
         if refusal:
             raise ValueError(refusal_words(refusal, what, row))
-        return visits, values
+        return np.where(seen > 0, values / np.maximum(seen, 1), -np.inf)
 
 
 def search_agent(name: str, rules: str | Rules = "three_player") -> SearchAgent:

@@ -64,7 +64,8 @@ class Rollout:
     seat: NDArray[np.int64]
     """(T, N): who acted."""
     rewards: NDArray[np.float32]
-    """(T, N, S): minus the penalty points that fell to each seat at this step."""
+    """(T, N, S): minus the penalty points that fell to each seat at this step; where a hand's
+    total varies, plus the others' mean."""
     done: NDArray[np.bool_]
     """(T, N): the hand ended with this step."""
 
@@ -109,7 +110,13 @@ class SelfPlay:
         device: str | torch.device = "cpu",
     ) -> None:
         """Seat the tables and allocate the buffers."""
-        self.tables = Tables(np.arange(first_table, first_table + tables), rules, seed=seed)
+        # where a moon may be shot, own points alone don't tell who won the hand
+        self.tables = Tables(
+            np.arange(first_table, first_table + tables),
+            rules,
+            seed=seed,
+            reward="relative" if rules.total_varies else "trick",
+        )
         self.next_hand = 0
         self.seconds = {"engine": 0.0, "inference": 0.0}
         self._hands, self._seed = hands, seed

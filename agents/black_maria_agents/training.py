@@ -105,12 +105,22 @@ class TrainConfig:
         return cls(**settings | {"ppo": PPOConfig(**settings["ppo"])})
 
 
+_QUICK: Final = TrainConfig()
 PRESETS: Final[Mapping[str, TrainConfig]] = {
-    "quick": TrainConfig(),
-    "standard": replace(TrainConfig(), run="standard", decisions=40_000_000),
-    "champion": replace(TrainConfig(), run="champion", decisions=100_000_000),
+    "quick": _QUICK,
+    "standard": replace(_QUICK, run="standard", decisions=40_000_000, score_every=50),
+    "champion": replace(
+        _QUICK,
+        run="champion",
+        decisions=70_000_000,
+        width=192,
+        opponents=("duck", "heuristic"),
+        opponent_share=0.2,
+        snapshots=8,
+        score_every=50,
+    ),
 }
-"""Runs of about 3 minutes, 30 minutes, and hours on two cores."""
+"""Runs of about three minutes, half an hour, and more than an hour on two cores."""
 
 
 class Training:

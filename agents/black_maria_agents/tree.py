@@ -17,16 +17,16 @@ from black_maria.engine import (
     OVER,
     PASSING,
     STATE,
-    apply,
     combine,
     drop,
     put,
     receiver,
 )
 from black_maria_agents.dealing import count_ways, deal_out, group
-from black_maria_agents.facts import FACTS, NO_DEAL, draw, read
+from black_maria_agents.facts import FACTS, copy_sets, draw
 from black_maria_agents.kernels import kernel
 from black_maria_agents.playouts import choose, highest_in, play_out, throw
+from black_maria_agents.reading import NO_DEAL, play_on, read
 
 MOST_TRIES: Final = 16
 """Deals drawn for one that the beliefs about passing let through."""
@@ -39,8 +39,6 @@ OPTIONS: Final = np.dtype(
                 ("worlds", np.int64),
                 ("sims", np.int64),
                 ("explore", np.float64),  # weight of the bound, in penalty points
-                ("first", np.float64),  # an unvisited move counts as so much under its parent
-                ("tricks", np.int64),  # that the tree reaches over
                 ("kept", np.float64),  # chance that a seat keeps a heavy card it may pass
             ],
             align=True,
@@ -68,11 +66,13 @@ NODE: Final = np.dtype(
 
 
 @kernel
-def search_row(observation, key, rules, at, plan, options, visits, values):
-    """Search one observation; return (refusal, what) as ``facts.read`` does.
+def search_row(observation, key, rules, at, plan, options, seen, values):
+    """Search one observation; return (refusal, what) as ``reading.read`` does.
 
-    Adds to ``visits`` (52,) and ``values`` (52,), for each move, the simulations and the sum
-    of their payoffs to the observer. Of cards that are one move the highest stands for all.
+    Adds to ``seen`` (52,) and ``values`` (52,), for each move, the worlds in which it was tried
+    and the sum over these of its mean payoff to the observer. Each world counts the same:
+    weighed by visits, a move would count most in the worlds that it is best in. Of cards that
+    are one move the highest stands for all.
     """
     facts, base = np.zeros(1, FACTS), np.zeros(1, STATE)
     world, scratch = np.zeros(1, STATE), np.zeros(1, STATE)
@@ -100,7 +100,7 @@ def search_row(observation, key, rules, at, plan, options, visits, values):
         if world[0].phase == PASSING:
             others_pass(rules[0], world[0], facts[0], plan[0], stream, passes)
         search_world(
-            world, scratch, nodes, passes, rules[0], plan[0], options[0], stream, visits, values
+            world, scratch, nodes, passes, rules[0], plan[0], options[0], stream, seen, values
         )
     return 0, 0
 
@@ -126,24 +126,24 @@ def others_pass(rules, state, facts, plan, stream, passes):
     for seat in range(1, rules.seats):
         if not state.playing >> seat & 1:
             continue
-        held[0] = state.holding[seat]
+        copy_sets(state.holding[seat : seat + 1], held)
         for k in range(NUM_CARDS):
             for _ in range((state.given[seat, 0] >> k & 1) + (state.given[seat, 1] >> k & 1)):
                 put(held[0], k)
-        state.given[seat] = 0
+        state.given[seat, 0] = state.given[seat, 1] = 0
         for k in range(rules.pass_count):
             bits = np.int64(draw(stream) >> np.uint64(1))
             card = throw(state, rules, plan, held[0, 0] & ~rules.kept, bits)
             passes[seat, k] = card
             drop(held[0], card)
         if facts.committed >> seat & 1:
-            state.holding[seat] = held[0]
+            copy_sets(held, state.holding[seat : seat + 1])
             for k in range(rules.pass_count):
                 put(state.given[seat], passes[seat, k])
 
 
 @kernel
-def search_world(world, scratch, nodes, passes, rules, plan, options, stream, visits, values):
+def search_world(world, scratch, nodes, passes, rules, plan, options, stream, seen, values):
     """Grow one tree, and add what its root's moves brought."""
     path = np.empty(MAX_DECK + NUM_CARDS, np.int32)
     payoff = np.empty(MAX_SEATS, np.float64)
@@ -151,19 +151,17 @@ def search_world(world, scratch, nodes, passes, rules, plan, options, stream, vi
     root.visits = 0
     root.first = -1
     used = 1
-    start = world[0].num_played - world[0].in_trick
-    end = start + options.tricks * world[0].num_playing
     for _ in range(options.sims):
         scratch[0] = world[0]
         state = scratch[0]
-        node, depth = 0, 0
+        node, depth = np.int64(0), 0
         nodes[0].visits += 1
-        while state.num_played < end and state.phase != OVER:
+        while state.phase != OVER:
             if nodes[node].first < 0:
                 if node and nodes[node].visits == 0:
                     break
                 used = expand(nodes, node, used, state, rules, plan, stream)
-            node = select(nodes, node, options)
+            node = np.int64(select(nodes, node, options))
             move(state, rules, np.int64(nodes[node].card), passes)
             depth += 1
             path[depth] = node
@@ -177,16 +175,16 @@ def search_world(world, scratch, nodes, passes, rules, plan, options, stream, vi
             mover = nodes[node].mover
     for k in range(root.first, root.first + root.count):
         if nodes[k].visits:
-            visits[nodes[k].card] += 1
+            seen[nodes[k].card] += 1
             values[nodes[k].card] += nodes[k].value / nodes[k].visits
 
 
 @kernel
 def move(state, rules, card, passes):
     """Play a card; while passing, the others' picks follow, which are settled."""
-    apply(state, rules, card)
+    play_on(state, rules, card)
     while state.phase == PASSING and state.turn != 0:
-        apply(state, rules, np.int64(passes[state.turn, state.num_passed % rules.pass_count]))
+        play_on(state, rules, np.int64(passes[state.turn, state.num_passed % rules.pass_count]))
 
 
 @kernel

@@ -23,8 +23,9 @@ from black_maria.cards import NUM_CARDS, card_name
 from black_maria.engine import STATE, rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
-from black_maria_agents.dealing import sample_rows, write_views
+from black_maria_agents.dealing import sample_rows
 from black_maria_agents.facts import REFUSALS
+from black_maria_agents.world_views import write_views
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def sample_worlds(
 
 
 def refusal_words(refusal: int, what: int, row: int | None = None) -> str:
-    """Why an observation is impossible: what ``facts.read`` returned, in words."""
+    """Why an observation is impossible: what ``reading.read`` returned, in words."""
     card = card_name(what) if 0 <= what < NUM_CARDS else ""
     reason = REFUSALS[refusal].format(card=card, number=what)
     return f"{'' if row is None else f'row {row}: '}impossible observation: {reason}"
