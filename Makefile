@@ -2,12 +2,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: train evaluate ladder test lint bench docs notebooks interop
+.PHONY: train evaluate ladder test lint bench bench-training docs notebooks interop
 
 train: .venv/installed  ## train a first agent and print its table
 	$(BIN)/python train.py
 
-evaluate: .venv/installed  ## measure the bots against each other
+evaluate: .venv/installed  ## measure the champion and the bots against each other
 	$(BIN)/python evaluate.py
 
 ladder: .venv/installed  ## play docs/ladder.md again, with AGENTS="path …" on top; hours
@@ -26,6 +26,10 @@ bench: .venv/installed-bench  ## time us and a peer in the same run
 	$(BIN)/python benchmarks/bench_aec.py
 	$(BIN)/python benchmarks/bench_vector.py
 	$(BIN)/python benchmarks/bench_arena.py
+	$(BIN)/python benchmarks/bench_search.py
+
+bench-training: .venv-sb3/installed  ## the trainer beside MaskablePPO
+	.venv-sb3/bin/python benchmarks/bench_training.py
 
 docs: .venv/installed  ## write the generated pages again
 	$(BIN)/python docs/generate.py

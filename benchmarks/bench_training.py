@@ -6,8 +6,7 @@ the single-seat environment against two `duck`, at its default settings but for 
 a busy machine can be many times slower than one. Rounds alternate; the ratio printed is the
 median of the rounds' ratios.
 
-    pip install "black-maria[agents]" -r docs/interop/sb3.txt
-    python benchmarks/bench_training.py
+    make bench-training
 """
 
 import statistics

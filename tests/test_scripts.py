@@ -112,7 +112,9 @@ def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
     process.wait()
     reached = len(metrics(folder))
     assert "100 %" in run("train.py", "--resume", "runs/killed", cwd=tmp_path)
-    ends = [checkpoint.load(tmp_path / "runs" / name / "agent.pt") for name in ("straight", "killed")]
+    ends = [
+        checkpoint.load(tmp_path / "runs" / name / "agent.pt") for name in ("straight", "killed")
+    ]
     for name, weights in ends[0]["policy"].items():
         assert torch.equal(weights, ends[1]["policy"][name])
     columns = [name for name in metrics(folder)[0] if "SPS" not in name]

@@ -61,7 +61,7 @@ def test_load_agent__what_does_not_fit_is_refused_and_what_would_is_said(name, w
 def test_agent__impossible_budgets_refused():
     with pytest.raises(ValueError, match="pimc: sims must be a whole number from 1, not 0"):
         SearchAgent(sims=0)
-    with pytest.raises(ValueError, match="no search 'uct'"):
+    with pytest.raises(ValueError, match="no search 'uct:sims=1'"):
         search_agent("uct:sims=1")
 
 

@@ -132,4 +132,3 @@ def strip(source: str | Path, target: str | Path) -> None:
         config=content["config"],
         decisions=content["decisions"],
     )
-

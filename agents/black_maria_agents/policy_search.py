@@ -68,7 +68,7 @@ class PolicySearch:
         """Choose a card for every row; see ``base.Agent``."""
         observation, mask = check_batch(obs, keys, self._layout)
         prior = self.agent.log_probs(observation, mask).numpy()
-        actions = prior.argmax(axis=1)
+        actions: NDArray[np.int64] = prior.argmax(axis=1)
         likely = prior >= np.log(LIKELY)
         open_rows = np.flatnonzero(likely.sum(axis=1) > 1)
         for rows in self._parts(open_rows, likely):
@@ -119,16 +119,16 @@ class PolicySearch:
             _, done = tables.step(actions, playing)
             playing &= ~done
         penalties = tables.states()["penalties"][:, : self.rules.seats].astype(np.float64)
-        own = penalties[:, 0]
+        costs: NDArray[np.float64] = penalties[:, 0]
         if self.rules.total_varies:
-            return own - (penalties.sum(axis=1) - own) / (self.rules.seats - 1)
-        return own
+            costs = costs - (penalties.sum(axis=1) - costs) / (self.rules.seats - 1)
+        return costs
 
     def _greedy(
         self, observation: NDArray[np.int8], mask: NDArray[np.int8], where: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
         """The policy's likeliest cards, (N,); where there is no choice, it isn't asked."""
-        actions = mask.argmax(axis=1)
+        actions: NDArray[np.int64] = mask.argmax(axis=1)
         rows = np.flatnonzero(where & (mask.sum(axis=1, dtype=np.int8) > 1))
         actions[rows] = self.agent.log_probs(observation[rows], mask[rows]).argmax(-1).numpy()
         return actions

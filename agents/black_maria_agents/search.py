@@ -32,6 +32,7 @@ from black_maria.cards import NUM_CARDS
 from black_maria.engine import rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
+from black_maria_agents.names import options_of
 from black_maria_agents.playouts import SCALE, make_plan
 from black_maria_agents.tree import OPTIONS, search_row
 from black_maria_agents.worlds import Worlds, refusal_words, sample_worlds
@@ -39,7 +40,6 @@ from black_maria_agents.worlds import Worlds, refusal_words, sample_worlds
 __all__ = ["SearchAgent", "Worlds", "sample_worlds", "search_agent"]
 
 FAMILY: Final = "pimc"
-OPTION_NAMES: Final = ("worlds", "sims", "threads")
 EXAMPLE: Final = "pimc:worlds=30,sims=333"
 
 EXPLORE: Final = 12.0
@@ -156,23 +156,10 @@ def search_agent(name: str, rules: str | Rules = "three_player") -> SearchAgent:
     Raises:
         ValueError: An option that there isn't, or a value that doesn't fit; says what would.
     """
-    family, _, text = name.partition(":")
-    if family != FAMILY:
-        raise ValueError(f"no search {family!r}: write {FAMILY}, or as in {EXAMPLE}")
-    values: dict[str, int] = {}
-    for option in filter(None, text.split(",")):
-        key, _, value = option.partition("=")
-        if key not in OPTION_NAMES:
-            fit = ", ".join(OPTION_NAMES)
-            raise ValueError(f"{name!r}: no option {key!r}; there are: {fit}, as in {EXAMPLE}")
-        if key in values:
-            raise ValueError(f"{name!r}: {key} is given twice")
-        if not value.isascii() or not value.isdecimal() or int(value) < 1:
-            raise ValueError(
-                f"{name!r}: {key} must be a whole number from 1, not {value!r}, as in {EXAMPLE}"
-            )
-        values[key] = int(value)
-    return SearchAgent(rules, **values)
+    if name.partition(":")[0] != FAMILY:
+        raise ValueError(f"no search {name!r}: write {FAMILY}, or as in {EXAMPLE}")
+    options: Any = options_of(name, {"worlds": 30, "sims": 333, "threads": None})
+    return SearchAgent(rules, **options)
 
 
 def _cores() -> int:

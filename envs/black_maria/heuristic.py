@@ -167,18 +167,19 @@ NOTES: Final = np.dtype(
 @kernel
 def heuristic_kernel(observation, mask, keys, rules, at, actions):
     """The cheapest legal card by the rules above; ``keys`` aren't used."""
-    notes = np.zeros(1, NOTES)[0]
-    study_rules(notes, rules[0])
+    # the array is named in every call: numba frees it with its last use, records or not
+    notes = np.zeros(1, NOTES)
+    study_rules(notes[0], rules[0])
     for i in range(len(mask)):
         if mask[i].sum() == 1:  # a tenth of all decisions
             actions[i] = mask[i].argmax()
             continue
-        read(notes, observation[i], at[0])
-        guess_holders(notes, observation[i], at[0])
-        if notes.passing:
-            actions[i] = choose_pass(notes, mask[i])
+        read(notes[0], observation[i], at[0])
+        guess_holders(notes[0], observation[i], at[0])
+        if notes[0].passing:
+            actions[i] = choose_pass(notes[0], mask[i])
         else:
-            actions[i] = choose_play(notes, mask[i])
+            actions[i] = choose_play(notes[0], mask[i])
 
 
 @kernel

@@ -15,7 +15,8 @@ from black_maria.opponents import allowed
 from black_maria.seat import BlackMaria
 from black_maria.tables import Tables, history_rows
 
-_DEALING: Final = ("deal", "dealer", "totals", "number", "actions")  # options that start a given hand
+# the options that start a given hand
+_DEALING: Final = ("deal", "dealer", "totals", "number", "actions")
 
 
 class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
