@@ -1,7 +1,7 @@
 """Write docs/ladder.md and its picture: every player against every other, both ways.
 
     python docs/ladder.py                       # the players that the package names
-    python docs/ladder.py champion runs/first/agent.pt
+    python docs/ladder.py runs/first/agent.pt
     torchrun --nproc_per_node 2 docs/ladder.py  # the same page, on two cores
 
 Slow players get fewer deals; a pair plays as many as the slower of the two. Scores are kept in
@@ -29,15 +29,16 @@ from black_maria_agents.results import Result, edges
 
 DOCS = Path(__file__).parent
 RULES: Final = Rules()
-DEALS: Final = 10_000
+DEALS: Final = 5_000
 """Deals of each pair of fast players."""
 PLAYERS: Final = {
     "random": DEALS,
     "duck": DEALS,
     "heuristic": DEALS,
-    "pimc:worlds=10,sims=50": 1000,
-    "pimc:worlds=30,sims=333": 200,
-    "pimc:worlds=100,sims=1000": 50,
+    "champion": DEALS,
+    "pimc:worlds=10,sims=50": 300,
+    "pimc:worlds=30,sims=333": 40,
+    "pimc:worlds=100,sims=1000": 6,
 }
 """The players that are always on the ladder, and how many deals they get at most."""
 
