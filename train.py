@@ -94,7 +94,7 @@ def train(run: Training, folder: Path, console: Console) -> None:
             speed = (made + run.decisions) / (time.perf_counter() - start)
             figures = {f"losses/{name}": value for name, value in run.figures.items()}
             figures["charts/SPS"] = speed
-            if run.ppo.updates % config.score_every == 1 or run.done:
+            if (run.ppo.updates - 1) % config.score_every == 0 or run.done:
                 deals = range(config.score_deals)
                 scores = play_deals(run.agent, others, deals, seed=config.seed, rules=run.rules)
                 figures["charts/penalty"] = score = scores.mean()

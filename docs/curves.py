@@ -4,7 +4,7 @@
     python docs/curves.py docs/champion.png runs/champion
 
 The scores are the trainings' own, a few hundred deals each against two ducks; every point of
-the curve is the mean of the last five.
+the curve is the mean of up to five.
 """
 
 import csv
@@ -30,8 +30,9 @@ def scores(folder: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every value as the mean of the last few up to it."""
-    return np.array([values[max(0, k - SMOOTHED + 1) : k + 1].mean() for k in range(len(values))])
+    """Every value as the mean of the last few up to it, none from the first half of the way."""
+    starts = [max(k - SMOOTHED + 1, (k + 1) // 2) for k in range(len(values))]
+    return np.array([values[start : k + 1].mean() for k, start in enumerate(starts)])
 
 
 def main(target: Path, folders: list[Path]) -> None:

@@ -28,6 +28,7 @@ SMALL = TrainConfig(
     snapshot_every=3,
     ppo=PPOConfig(minibatch=100),
 )
+PLAIN = replace(SMALL, opponents=(), opponent_share=0.0, snapshots=0)
 
 
 def same(a, b):
@@ -110,6 +111,12 @@ def test_presets__grow_and_come_back_from_a_checkpoints_builtins():
         ({"width": 30}, "width=30: must be a multiple of 4"),
         ({"opponent_share": 1.5}, r"opponent_share=1.5: must lie in 0 … 1"),
         ({"snapshots": -1}, "snapshots=-1"),
+        ({"opponents": ("duck",)}, "and an opponent_share, or none"),
+        ({"opponent_share": 0.5}, "give opponents or snapshots"),
+        (
+            {"best_response_to": "duck", "snapshots": 1, "opponent_share": 0.5},
+            "leave out opponents",
+        ),
     ],
 )
 def test_config__impossible_settings_are_refused(settings, message):
@@ -128,7 +135,7 @@ def test_config__impossible_settings_are_refused(settings, message):
 )
 def test_training__impossible_settings_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
-        Training(replace(SMALL, **settings))
+        Training(replace(PLAIN, **settings))
 
 
 def test_american_hearts__trains_with_its_moon_and_pass_cycle():
@@ -204,7 +211,7 @@ def test_collect__only_the_learners_choices_are_trained_and_nobody_moves_within_
 
 
 def test_best_response__has_one_seat_at_every_table():
-    run = Training(replace(SMALL, best_response_to="duck", opponents=()))
+    run = Training(replace(PLAIN, best_response_to="duck"))
     seating = run.pool.seating(0, 8)
     assert ((seating.places == -1).sum(axis=1) == 1).all()
     assert len(seating.agents) == 1

@@ -25,7 +25,7 @@ from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.worlds import Worlds, sample_worlds
+from black_maria_agents.worlds import Worlds, card_counts, sample_worlds
 
 LIKELY = 0.05
 """Cards that the policy gives less than this are not searched."""
@@ -192,8 +192,8 @@ class PolicySearch:
 def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], NDArray[np.int8]]:
     """The hands of these records before anyone passed, as ``Tables.load`` takes them."""
     seats, layout, rows = rules.seats, layout_of(rules), np.arange(len(records))
-    given = _counts(records["given"][:, :seats])
-    had = _counts(records["holding"][:, :seats]) + given
+    given = card_counts(records["given"][:, :seats])
+    had = card_counts(records["holding"][:, :seats]) + given
     for ply in range(int(records["num_played"].max(initial=0))):
         on = rows[ply < records["num_played"]]
         had[on, records["seats"][on, ply], records["cards"][on, ply]] += 1
@@ -203,7 +203,7 @@ def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], N
         had[rows, to] -= given[:, giver] * received[:, None]
     # the decks that deal these cards out, one at a time, and the kitty last
     dealt = _cards(had).reshape(len(records), seats, -1).swapaxes(1, 2)
-    kitty = _cards(_counts(records["kitty"])).reshape(len(records), -1)
+    kitty = _cards(card_counts(records["kitty"])).reshape(len(records), -1)
     decks = np.hstack([dealt.reshape(len(records), -1), kitty])
     states = np.zeros(len(records), engine.STATE)
     states["hand"] = records["hand"]
@@ -212,13 +212,6 @@ def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], N
     for i, dealer in enumerate(records["dealer"]):
         engine.start_one(states[i : i + 1], views[i], record, layout.record, decks[i], dealer)
     return states, views
-
-
-def _counts(planes: NDArray[np.int64]) -> NDArray[np.int8]:
-    """Card sets (…, 2) as counts (…, 52)."""
-    bits = planes[..., None] >> np.arange(NUM_CARDS) & 1
-    counts: NDArray[np.int8] = bits.sum(axis=-2, dtype=np.int8)
-    return counts
 
 
 def _cards(counts: NDArray[np.int8]) -> NDArray[np.int8]:

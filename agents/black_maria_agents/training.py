@@ -92,6 +92,11 @@ class TrainConfig:
             raise ValueError(f"opponent_share={self.opponent_share}: must lie in 0 … 1")
         if self.snapshots < 0:
             raise ValueError(f"snapshots={self.snapshots}: must be 0 or more")
+        mixed = bool(self.opponents or self.snapshots)
+        if mixed and self.best_response_to:
+            raise ValueError("best_response_to: leave out opponents and snapshots")
+        if mixed != (self.opponent_share > 0):
+            raise ValueError("give opponents or snapshots and an opponent_share, or none of them")
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "TrainConfig":

@@ -44,7 +44,7 @@ class Worlds:
     @cached_property
     def holding(self) -> NDArray[np.int8]:
         """Cards that each seat holds now, (B, n, S, 52) int8 counts."""
-        return _counts(self.records["holding"][..., : self.rules.seats, :])
+        return card_counts(self.records["holding"][..., : self.rules.seats, :])
 
     @cached_property
     def given(self) -> NDArray[np.int8]:
@@ -53,12 +53,12 @@ class Worlds:
         While passing, seats between dealer's left and the observer have committed, so theirs
         are out of their holdings; the others' are zeros.
         """
-        return _counts(self.records["given"][..., : self.rules.seats, :])
+        return card_counts(self.records["given"][..., : self.rules.seats, :])
 
     @cached_property
     def kitty(self) -> NDArray[np.int8]:
         """Cards that were dealt to nobody, (B, n, 52) int8 counts; known once they are taken."""
-        return _counts(self.records["kitty"])
+        return card_counts(self.records["kitty"])
 
     def states(self) -> NDArray[Any]:
         """Full engine records, (B · n,), worlds of an observation in a row: a copy.
@@ -134,7 +134,7 @@ def refusal_words(refusal: int, what: int, row: int | None = None) -> str:
     return f"{'' if row is None else f'row {row}: '}impossible observation: {reason}"
 
 
-def _counts(planes: NDArray[np.int64]) -> NDArray[np.int8]:
+def card_counts(planes: NDArray[np.int64]) -> NDArray[np.int8]:
     """Sets (…, 2) as counts (…, 52)."""
     bits = planes[..., None] >> np.arange(NUM_CARDS) & 1
     counts: NDArray[np.int8] = bits.sum(axis=-2, dtype=np.int8)
