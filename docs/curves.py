@@ -3,17 +3,21 @@
     python docs/curves.py docs/training.png runs/first runs/first-2 runs/first-3
     python docs/curves.py docs/champion.png runs/champion
 
-The scores are the trainings' own, a few hundred deals each against two ducks; every point of
+The scores are the trainings' own, a few hundred deals each against ducks; every point of
 the curve is the mean of up to five.
 """
 
 import csv
+import json
 import sys
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 from numpy.typing import NDArray
+
+from black_maria.rules import Rules
+from black_maria_agents.results import par, unit_of
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -46,10 +50,17 @@ def main(target: Path, folders: list[Path]) -> None:
         low, high = curves.min(axis=0), curves.max(axis=0)
         axis.fill_between(decisions / 1e6, low, high, alpha=0.25, label=f"{len(runs)} seeds")
         axis.legend(frameon=False)
-    axis.axhline(43 / 3, color="grey", linestyle=":", linewidth=1)
-    axis.text(decisions[-1] / 1e6, 43 / 3, "par ", ha="right", va="bottom", color="grey")
+    config = json.loads((folders[0] / "config.json").read_text())
+    rules = Rules.profile(config["rules"], config["seats"])
+    unit = unit_of(rules)
+    what = "points a hand" if unit == "penalty" else "others' mean − own points a hand"
+    axis.axhline(par(unit, rules), color="grey", linestyle=":", linewidth=1)
+    axis.text(decisions[-1] / 1e6, par(unit, rules), "par ", ha="right", va="bottom", color="grey")
+    later = curves[:, decisions > decisions[-1] / 20]  # without the first steep part
     axis.set(
-        xlabel="million decisions", ylabel="points a hand, alone against two ducks", ylim=(7, 18)
+        xlabel="million decisions",
+        ylabel=f"{what}, alone against ducks",
+        ylim=(min(later.min(), par(unit, rules)) - 1, max(later.max(), par(unit, rules)) + 1),
     )
     axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(target, dpi=120)

@@ -37,8 +37,8 @@ PLAYERS: Final = {
     "heuristic": DEALS,
     "champion": DEALS,
     "pimc:worlds=10,sims=50": 300,
-    "pimc:worlds=30,sims=333": 40,
-    "pimc:worlds=100,sims=1000": 6,
+    "pimc:worlds=30,sims=333": 30,
+    "pimc:worlds=100,sims=1000": 4,
 }
 """The players that are always on the ladder, and how many deals they get at most."""
 

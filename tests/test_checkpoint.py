@@ -128,7 +128,7 @@ def test_champion__beats_the_bots_by_far():
         load_agent("champion", "american_hearts"), load_agent("duck", "american_hearts"),
         range(100), seed=3, rules=Rules.profile("american_hearts"),
     )  # fmt: skip
-    assert advantage.mean() > 3
+    assert advantage.mean() > 1.5, "par is 0"
 
 
 def test_champion__of_other_rules_is_refused_in_words():
