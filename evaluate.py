@@ -26,10 +26,9 @@ from rich.console import Console
 
 from black_maria import record
 from black_maria.rules import Rules
-from black_maria_agents import CHAMPIONS, CheckpointError, load_agent
+from black_maria_agents import CHAMPIONS, CheckpointError, load_agent, report
 from black_maria_agents.arena import MAX_UNTIL, Arena, both_ways, identity, look_points
 from black_maria_agents.distributed import joined
-from black_maria_agents.report import plot, progress_on, result_table, source_table, write_files
 from black_maria_agents.results import Result, par
 
 
@@ -109,7 +108,7 @@ def main(config: EvaluateConfig) -> list[Result]:
                     target, record.of_states(hands, rules, names, episode=episode)
                 )
         try:
-            with progress_on(console, "measuring") as progress:
+            with report.progress_on(console, "measuring") as progress:
                 arena.play(pairs, games, until=config.until, progress=progress)
         except KeyboardInterrupt:
             if ranks.size > 1:  # torchrun passes it on, on top of the terminal's
@@ -123,9 +122,11 @@ def main(config: EvaluateConfig) -> list[Result]:
 
 def show(config: EvaluateConfig, results: list[Result], rules: Rules, console: Console) -> None:
     """Print the tables and write the files."""
-    console.print(result_table(results, rules))
+    console.print(report.result_table(results, rules))
+    if len(results) == 2:
+        console.print(report.gains(results, rules))
     if not config.matches:
-        console.print(source_table(results, rules))
+        console.print(report.source_table(results, rules))
     how = "draw from their policy" if config.sampled else "play their likeliest card"
     console.print(f"{rules.name}, {rules.seats} seats, test seed {config.seed}; checkpoints {how}")
     if config.until is not None:
@@ -136,9 +137,9 @@ def show(config: EvaluateConfig, results: list[Result], rules: Rules, console: C
         )
     if config.out is not None:
         about = {"config": dataclasses.asdict(config), "par": par(results[0].unit, rules)}
-        write_files(config.out, results, json.loads(json.dumps(about, default=str)))
+        report.write_files(config.out, results, json.loads(json.dumps(about, default=str)))
     if config.plot is not None:
-        plot(config.plot, results, rules)
+        report.plot(config.plot, results, rules)
 
 
 if __name__ == "__main__":

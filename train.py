@@ -27,8 +27,9 @@ import tyro
 from rich.console import Console
 
 from black_maria_agents import CheckpointError, load_agent, runs
-from black_maria_agents.arena import Result, measure, par, play_deals, result_table
+from black_maria_agents.arena import Result, measure, play_deals, result_table
 from black_maria_agents.distributed import joined
+from black_maria_agents.report import gains
 from black_maria_agents.training import PRESETS, TrainConfig, Training
 
 
@@ -119,9 +120,7 @@ def final_table(run: Training, name: str, console: Console) -> list[Result]:
     results = measure(agents, pairs, run.config.final_deals, seed=0, rules=rules)
     console.print(result_table(results, rules))
     if target:
-        score, unit = results[0].score, results[0].unit
-        gain = (score.mean - par(unit, rules)) * (-1 if unit == "penalty" else 1)
-        console.print(f"gain over par: {gain:.2f} ± {score.half_width:.2f} points a hand")
+        console.print(gains(results, rules))
     return results
 
 

@@ -24,6 +24,7 @@ from black_maria_agents.arena import (
     settled,
 )
 from black_maria_agents.playing import play_pairs
+from black_maria_agents.report import gains
 from black_maria_agents.results import Result, edges
 from helpers import play
 
@@ -596,3 +597,14 @@ def test_edges__half_the_difference_of_both_tables_best_first():
     pairs = [result("a", "b", 0.3, "win share"), result("b", "a", 0.4, "win share")]
     assert edges(pairs) == pytest.approx({"b": 0.05, "a": -0.05})
     assert np.isnan(edges(pairs[:1])["a"])
+
+
+def test_gains__are_the_distance_to_par_and_negative_for_who_loses():
+    agents = {"duck": DUCK, "random": RANDOM}
+    results = measure(agents, both_ways(agents), 40, seed=3, rules=RULES)
+    words = gains(results, RULES)
+    for result in results:
+        gain = RULES.par - result.score.mean
+        assert f"{result.agent} {gain:+.2f} ± {result.score.half_width:.2f}" in words
+    assert "duck +" in words
+    assert "random -" in words

@@ -83,6 +83,18 @@ def result_table(results: list[Result], rules: Rules) -> Table:
     return table
 
 
+def gains(results: list[Result], rules: Rules) -> str:
+    """What each agent alone gains over par, in words; below 0 it loses to the others."""
+    parts = []
+    for result in results:
+        better = -1 if result.unit == "penalty" else 1
+        gain = better * (result.score.mean - par(result.unit, rules))
+        places = _places(result.unit)
+        width = f"{result.score.half_width:.{places}f}"
+        parts.append(f"{result.agent} {gain:+.{places}f} ± {width}")
+    return "gain over par, alone: " + ", ".join(parts)
+
+
 def source_table(results: list[Result], rules: Rules) -> Table:
     """Where the points of the agents alone came from: by card, and by third of the hand."""
     last = "; a moon's change in no third" if rules.total_varies else ""
