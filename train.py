@@ -18,7 +18,7 @@ import dataclasses
 import signal
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -85,7 +85,7 @@ def train(run: Training, folder: Path, console: Console) -> None:
     rival = config.best_response_to or "duck"
     others = load_agent(rival, run.rules)
     start, made, score = time.perf_counter(), -run.decisions, float("nan")
-    logged = runs.log_to(folder, run.decisions) if first else nullcontext()
+    logged = closing(runs.Log(folder, run.decisions)) if first else nullcontext()
     with logged as log, runs.progress_bar(console) as bar:
         task = bar.add_task("training", total=config.decisions, completed=run.decisions, text="")
         while not run.done:

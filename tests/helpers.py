@@ -1,7 +1,12 @@
 """What several test files need: one table driven by card names, and random play."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -228,3 +233,24 @@ def digest(name: str = "three_player", seats: int = 3, plies: int = 130) -> str:
         for array in tables.step(actions):
             sha.update(array.tobytes())
     return sha.hexdigest()
+
+
+def wait_until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait for something that a running process does."""
+    deadline = time.monotonic() + 120
+    while not happened():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def plain_python(code: str) -> str:
+    """What code prints that finds the tests' helpers and runs without numba's compiler."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, cwd=Path(__file__).parent,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()

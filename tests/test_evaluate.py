@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import matplotlib.image
@@ -22,6 +21,7 @@ from black_maria.rules import PROFILES, Rules
 from black_maria_agents.arena import both_ways, measure
 from black_maria_agents.report import plot, result_table, source_table
 from black_maria_agents.results import edges
+from helpers import wait_until
 from test_scripts import ROOT, SMALL, run
 
 
@@ -312,11 +312,7 @@ def test_interrupt__prints_and_writes_what_there_is(tmp_path):
          "--keep", str(keep), "--out", str(tmp_path / "r.json")],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 120
-    while not keep.exists():
-        assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(keep.exists, process)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 130

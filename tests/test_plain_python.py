@@ -1,13 +1,8 @@
 """With ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python, to the same bytes."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from helpers import digest
+from helpers import digest, plain_python
 
 
 @pytest.mark.parametrize(
@@ -24,20 +19,5 @@ from helpers import digest
 def test_plain_python__plays_the_same_hands_without_a_warning(name, seats, plies):
     """The digest covers views, masks, histories, keys, bots, rewards."""
     arguments = f"{name!r}, {seats}, {plies}"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            "error",
-            "-c",
-            f"import helpers; print(helpers.digest({arguments}))",
-        ],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
-    assert done.stdout.strip() == digest(name, seats, plies)
+    printed = plain_python(f"import helpers; print(helpers.digest({arguments}))")
+    assert printed == digest(name, seats, plies)

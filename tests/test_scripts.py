@@ -5,13 +5,13 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import torch
 
 from black_maria_agents import checkpoint, load_agent
+from helpers import wait_until
 
 ROOT = Path(__file__).parent.parent
 SMALL = ["--tables", "16", "--width", "32", "--threads", "1", "--final-deals", "4"]
@@ -84,11 +84,7 @@ def test_train__ctrl_c_leaves_a_usable_checkpoint(tmp_path):
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     metrics = tmp_path / "runs" / "first" / "metrics.csv"
-    deadline = time.monotonic() + 120
-    while not (metrics.exists() and metrics.read_text().count("\n") > 3):
-        assert process.poll() is None, process.stdout.read()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: metrics.exists() and metrics.read_text().count("\n") > 3, process)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=60)
     assert process.returncode == 1
@@ -107,10 +103,8 @@ def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
         cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     folder = tmp_path / "runs" / "killed"
-    deadline = time.monotonic() + 120
-    while not (folder / "metrics.csv").exists() or len(metrics(folder)) < 10:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    log = folder / "metrics.csv"
+    wait_until(lambda: log.exists() and len(metrics(folder)) >= 10, process)
     process.kill()
     process.wait()
     reached = len(metrics(folder))

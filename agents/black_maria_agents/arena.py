@@ -34,6 +34,7 @@ from torch import distributed
 from black_maria.engine import STATE
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
+from black_maria_agents.checkpoint import replacing
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.playing import (
     PERIODS,
@@ -304,13 +305,8 @@ class Arena:
         for pair, sheet in self.sheets.items():
             content[self._key("scores", pair)] = sheet.scores
             content[self._key("sums", pair)] = sheet.sums
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, allow_pickle=False, **content)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with replacing(path, path.with_name(f"{path.name}.{os.getpid()}.tmp")) as file:
+            np.savez(file, allow_pickle=False, **content)
 
     def _load(self, path: Path) -> None:
         try:

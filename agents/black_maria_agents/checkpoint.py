@@ -9,8 +9,10 @@ and, in a run's folder, what the training needs to go on. It loads with
 import dataclasses
 import os
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import torch
 
@@ -24,6 +26,22 @@ VERSION: Final = 2
 
 class CheckpointError(ValueError):
     """A file that isn't a checkpoint, is damaged, or was made for something else."""
+
+
+@contextmanager
+def replacing(path: Path, temporary: Path) -> Iterator[BinaryIO]:
+    """A file to write to that becomes ``path`` once it is whole.
+
+    If writing fails, ``path`` keeps what it held.
+    """
+    try:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def save(
@@ -58,15 +76,8 @@ def save(
         "decisions": decisions,
         "training": training,
     }
-    temporary = path.with_name(f"{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            torch.save(content, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path, path.with_name(f"{path.name}.tmp")) as file:
+        torch.save(content, file)
 
 
 def load(path: str | Path) -> dict[str, Any]:

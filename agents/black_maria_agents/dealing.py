@@ -25,7 +25,7 @@ from black_maria.engine import (
     put,
     receiver,
 )
-from black_maria_agents.facts import FACTS, MAX_CLASSES, below, copy_sets, draw
+from black_maria_agents.facts import FACTS, MAX_CLASSES, below, copy_sets, uniform
 from black_maria_agents.kernels import kernel
 from black_maria_agents.reading import NO_DEAL, read
 
@@ -65,14 +65,9 @@ def sample_row(observation, history, key, rules, at, states, notes):
     facts = notes[0]
     stream = np.empty(1, np.uint64)
     stream[0] = key
-    refusal, what = read(observation, history, rules[0], at[0], states[0], facts, stream)
+    refusal, what, ways = look_at(observation, history, rules[0], at[0], states[0], facts, stream)
     if refusal:
         return refusal, what
-    if not group(rules[0], states[0], facts):
-        return NO_DEAL, 0
-    ways = count_ways(facts)
-    if facts.total == 0.0:
-        return NO_DEAL, 0
     for w in range(len(states) - 1, -1, -1):  # the first is the pattern of the others
         if w:
             states[w] = states[0]
@@ -81,6 +76,23 @@ def sample_row(observation, history, key, rules, at, states, notes):
         states[w].seed = key
         states[w].table = w
     return 0, 0
+
+
+@kernel
+def look_at(observation, history, rules, at, state, facts, stream):
+    """Read an observation and count the deals that fit it, for ``deal_out``.
+
+    Returns:
+        (refusal, card or number, table of ways); refusal 0: all is fine.
+    """
+    none = np.zeros((1, 1))
+    refusal, what = read(observation, history, rules, at, state, facts, stream)
+    if refusal:
+        return refusal, what, none
+    if not group(rules, state, facts):
+        return NO_DEAL, 0, none
+    ways = count_ways(facts)
+    return NO_DEAL if facts.total == 0.0 else 0, 0, ways
 
 
 # --- groups and ways ---------------------------------------------------------------------------
@@ -210,7 +222,7 @@ def add_up(facts, ways, g, left, split, limit):
     if g >= facts.groups - 1:
         return last_way(facts, left, split)
     total = 0.0
-    going = first_split(facts.group_barred[g], facts.group_size[g], left, split)
+    going = first_split(0, facts.group_barred[g], facts.group_size[g], left, split)
     while going:
         weight, code = 1.0, 0
         for k in range(MAX_CLASSES):
@@ -242,9 +254,9 @@ def last_way(facts, left, split):
 
 
 @kernel
-def first_split(barred, count, left, split):
-    """The first way to take ``count`` cards from the classes; return whether there is one."""
-    for k in range(MAX_CLASSES - 1, -1, -1):
+def first_split(start, barred, count, left, split):
+    """The first way to take ``count`` cards from the classes from ``start`` on, if there is one."""
+    for k in range(MAX_CLASSES - 1, start - 1, -1):
         split[k] = 0 if barred >> k & 1 else min(left[k], count)
         count -= split[k]
     return count == 0
@@ -257,18 +269,9 @@ def next_split(barred, left, split):
     for k in range(MAX_CLASSES - 1, -1, -1):
         if right and split[k] < left[k] and not barred >> k & 1:
             split[k] += 1
-            return first_split_after(k, barred, right - 1, left, split)
+            return first_split(k + 1, barred, right - 1, left, split)
         right += split[k]
     return False
-
-
-@kernel
-def first_split_after(start, barred, count, left, split):
-    """``first_split`` of the classes after ``start``."""
-    for k in range(MAX_CLASSES - 1, start, -1):
-        split[k] = 0 if barred >> k & 1 else min(left[k], count)
-        count -= split[k]
-    return count == 0
 
 
 # --- one world ---------------------------------------------------------------------------------
@@ -287,8 +290,7 @@ def deal_out(rules, state, facts, ways, stream):
         deal_groups(rules, state, facts, ways, stream, cards, pool)
         if rules.kept == 0 or state.pass_steps == 0:
             break
-        uniform = np.float64(draw(stream) >> np.uint64(11)) / 2.0**53
-        if uniform < share_of_passes(rules, state, facts, cards):
+        if uniform(stream) < share_of_passes(rules, state, facts, cards):
             break
     draw_passes(rules, state, facts, stream, cards)
 
@@ -309,9 +311,8 @@ def deal_groups(rules, state, facts, ways, stream, cards, pool):
             for k in range(MAX_CLASSES):
                 code += facts.stride[k] * left[k]
             total = facts.total if g == 0 else ways[g, code]
-            uniform = np.float64(draw(stream) >> np.uint64(11)) / 2.0**53
             # rounding could lead past the last way; it then stands on that one
-            add_up(facts, ways, g, left, split, uniform * total)
+            add_up(facts, ways, g, left, split, uniform(stream) * total)
         else:
             for k in range(MAX_CLASSES):
                 split[k] = left[k]

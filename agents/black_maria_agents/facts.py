@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from black_maria.cards import NUM_CARDS, NUM_SUITS
-from black_maria.engine import MAX_DECK, MAX_SEATS, mix
+from black_maria.engine import MAX_DECK, MAX_SEATS, mix, record_type
 from black_maria_agents.kernels import kernel
 
 MAX_CLASSES: Final = 2 * NUM_SUITS
@@ -29,34 +29,28 @@ REFUSALS: Final = (
 )
 """Why an observation is impossible, in words, by the number that ``read`` returns."""
 
-FACTS: Final = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("hand_size", np.int64),
-                ("giver", np.int64),  # who passes to me; 0: nobody
-                ("committed", np.int64),  # bits of the seats that have picked their pass
-                ("played", np.int64, (MAX_SEATS, 2)),
-                ("places", np.int64, (MAX_SEATS + 1,)),  # for unknown cards; the last: the kitty
-                ("barred", np.int64, (MAX_SEATS + 1,)),  # bits of classes that it can't hold
-                ("pool", np.int64, (NUM_CARDS,)),  # unknown cards: copies
-                ("maybe_kitty", np.int64),  # cards of the taken kitty that aren't told apart
-                ("split", np.bool_),  # classes are halves of suits
-                # groups of places that may hold the same, the least free first
-                ("groups", np.int64),
-                ("group_of", np.int64, (MAX_SEATS + 1,)),  # −1: no place
-                ("group_barred", np.int64, (MAX_SEATS + 1,)),
-                ("group_size", np.int64, (MAX_SEATS + 1,)),
-                # the pool as a list, class after class
-                ("cards", np.int8, (MAX_DECK,)),
-                ("first", np.int64, (MAX_CLASSES + 1,)),
-                ("stride", np.int64, (MAX_CLASSES,)),
-                ("total", np.float64),  # ways to deal
-            ],
-            align=True,
-        ),
-    )
+FACTS: Final = record_type(
+    [
+        ("hand_size", np.int64),
+        ("giver", np.int64),  # who passes to me; 0: nobody
+        ("committed", np.int64),  # bits of the seats that have picked their pass
+        ("played", np.int64, (MAX_SEATS, 2)),
+        ("places", np.int64, (MAX_SEATS + 1,)),  # for unknown cards; the last: the kitty
+        ("barred", np.int64, (MAX_SEATS + 1,)),  # bits of classes that it can't hold
+        ("pool", np.int64, (NUM_CARDS,)),  # unknown cards: copies
+        ("maybe_kitty", np.int64),  # cards of the taken kitty that aren't told apart
+        ("split", np.bool_),  # classes are halves of suits
+        # groups of places that may hold the same, the least free first
+        ("groups", np.int64),
+        ("group_of", np.int64, (MAX_SEATS + 1,)),  # −1: no place
+        ("group_barred", np.int64, (MAX_SEATS + 1,)),
+        ("group_size", np.int64, (MAX_SEATS + 1,)),
+        # the pool as a list, class after class
+        ("cards", np.int8, (MAX_DECK,)),
+        ("first", np.int64, (MAX_CLASSES + 1,)),
+        ("stride", np.int64, (MAX_CLASSES,)),
+        ("total", np.float64),  # ways to deal
+    ]
 )
 """What an observation tells beside the state that all worlds share."""
 
@@ -66,6 +60,12 @@ def draw(stream):
     """The next 64 random bits of ``stream`` (1,) uint64."""
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     return mix(stream[0])
+
+
+@kernel
+def uniform(stream):
+    """A random number of [0, 1)."""
+    return np.float64(draw(stream) >> np.uint64(11)) / 2.0**53
 
 
 @kernel

@@ -43,7 +43,7 @@ def source_hash(sources: Iterable[Path] = SOURCES) -> str:
     """A name for what is written in these files."""
     digest = hashlib.sha256()
     for path in sources:
-        digest.update(path.read_bytes() if path.exists() else b"")
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.engine import OVER
+from black_maria.engine import OVER, record_type
 from black_maria.rules import Rules
 from black_maria_agents.facts import draw
 from black_maria_agents.kernels import kernel
@@ -37,23 +37,17 @@ CAUGHT: Final = 80
 THROWN: Final = (96, 88, 72, 56, 40, 28, 20, 12, 8, *(4,) * 100)
 """What others throw on a suit of which two of them hold so many cards between them."""
 
-PLAN: Final = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("heavy", np.int64),  # planes of cards
-                ("costly", np.int64),  # with any penalty or bonus
-                ("bonus", np.int64),
-                ("worst", np.int64, (NUM_CARDS,)),  # heavy cards, the worst first
-                ("num_worst", np.int64),
-                ("toss", np.int64, (NUM_CARDS,)),  # how much one wants to be rid of a card
-                ("price", np.int64, (NUM_SUITS,)),  # of the light cards of a trick in a suit
-                ("moon", np.bool_),
-            ],
-            align=True,
-        ),
-    )
+PLAN: Final = record_type(
+    [
+        ("heavy", np.int64),  # planes of cards
+        ("costly", np.int64),  # with any penalty or bonus
+        ("bonus", np.int64),
+        ("worst", np.int64, (NUM_CARDS,)),  # heavy cards, the worst first
+        ("num_worst", np.int64),
+        ("toss", np.int64, (NUM_CARDS,)),  # how much one wants to be rid of a card
+        ("price", np.int64, (NUM_SUITS,)),  # of the light cards of a trick in a suit
+        ("moon", np.bool_),
+    ]
 )
 """What the rules of thumb make of a set of rules."""
 

@@ -191,16 +191,9 @@ class PolicySearch:
 
 def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], NDArray[np.int8]]:
     """The hands of these records before anyone passed, as ``Tables.load`` takes them."""
-    seats, layout, rows = rules.seats, layout_of(rules), np.arange(len(records))
-    given = card_counts(records["given"][:, :seats])
-    had = card_counts(records["holding"][:, :seats]) + given
-    for ply in range(int(records["num_played"].max(initial=0))):
-        on = rows[ply < records["num_played"]]
-        had[on, records["seats"][on, ply], records["cards"][on, ply]] += 1
-    received = records["num_passed"] == rules.pass_count * seats
-    for giver in range(seats):
-        to = (giver + records["pass_steps"]) % seats
-        had[rows, to] -= given[:, giver] * received[:, None]
+    seats, layout, record = rules.seats, layout_of(rules), engine.rules_record(rules)
+    had = np.zeros((len(records), seats, NUM_CARDS), np.int8)
+    engine.dealt_cards(records, record, had)
     # the decks that deal these cards out, one at a time, and the kitty last
     dealt = _cards(had).reshape(len(records), seats, -1).swapaxes(1, 2)
     kitty = _cards(card_counts(records["kitty"])).reshape(len(records), -1)
@@ -208,7 +201,6 @@ def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], N
     states = np.zeros(len(records), engine.STATE)
     states["hand"] = records["hand"]
     views = np.zeros((len(records), seats, layout.size), np.int8)
-    record = engine.rules_record(rules)
     for i, dealer in enumerate(records["dealer"]):
         engine.start_one(states[i : i + 1], views[i], record, layout.record, decks[i], dealer)
     return states, views

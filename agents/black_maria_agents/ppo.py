@@ -262,8 +262,8 @@ class PPO:
             }
         return policy_loss + value_loss - entropy_weight * entropy, figures
 
-    def step(self, batch: Batch, entropy_weight: float, weight: float = 1.0) -> Tensor:
-        """One gradient step on some rows; the figures of ``losses``, stacked.
+    def step(self, batch: Batch, entropy_weight: float, weight: float = 1.0) -> dict[str, Tensor]:
+        """One gradient step on some rows; the figures of ``losses``.
 
         Args:
             batch: The rows of this process.
@@ -277,8 +277,7 @@ class PPO:
         for network in (self.policy, self.critic):
             nn.utils.clip_grad_norm_(network.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
-        self.figures = tuple(figures)
-        return torch.stack(list(figures.values()))
+        return figures
 
     def update(self, rollout: Rollout, progress: float) -> dict[str, float]:
         """Improve both networks on a rollout.
@@ -309,7 +308,8 @@ class PPO:
         for _ in range(config.epochs):
             order = torch.randperm(len(batch.action), generator=order_of).to(self._device)
             for index, weight in zip(order.tensor_split(steps), weights, strict=True):
-                log.append(self.step(batch.rows(index), entropy_weight, weight))
+                figures = self.step(batch.rows(index), entropy_weight, weight)
+                log.append(torch.stack(list(figures.values())))
         self.updates += 1
         means = ranks.sum(torch.stack(log).mean(0)) / ranks.size
-        return dict(zip(self.figures, means.tolist(), strict=True))
+        return dict(zip(figures, means.tolist(), strict=True))

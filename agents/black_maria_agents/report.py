@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from black_maria.rules import Rules
-from black_maria_agents.results import Result, edges, par
+from black_maria_agents.results import Result, direction, edges, par
 
 PAR: Final = {
     "penalty": "par is {:.2f} points a hand; less is better",
@@ -87,8 +87,7 @@ def gains(results: list[Result], rules: Rules) -> str:
     """What each agent alone gains over par, in words; below 0 it loses to the others."""
     parts = []
     for result in results:
-        better = -1 if result.unit == "penalty" else 1
-        gain = better * (result.score.mean - par(result.unit, rules))
+        gain = direction(result.unit) * (result.score.mean - par(result.unit, rules))
         places = _places(result.unit)
         width = f"{result.score.half_width:.{places}f}"
         parts.append(f"{result.agent} {gain:+.{places}f} ± {width}")
@@ -169,7 +168,7 @@ def _draw_cross(axis: Any, results: list[Result], names: list[str], rules: Rules
     for result in results:
         grid[names.index(result.agent), names.index(result.others)] = result.score.mean
     reach = 1.3 * max(float(np.nanmax(np.abs(grid - middle))), 1e-9)
-    colours = "RdBu_r" if unit == "penalty" else "RdBu"  # blue is good
+    colours = "RdBu" if direction(unit) > 0 else "RdBu_r"  # blue is good
     axis.imshow(grid, cmap=colours, vmin=middle - reach, vmax=middle + reach, aspect="auto")
     places = _places(unit)
     for result in results:

@@ -74,6 +74,11 @@ def unit_of(rules: Rules, whole_matches: bool = False) -> str:
     return "advantage" if rules.total_varies else "penalty"
 
 
+def direction(unit: str) -> int:
+    """1 where more is better, −1 where less is."""
+    return -1 if unit == "penalty" else 1
+
+
 def par(unit: str, rules: Rules) -> float:
     """What an agent as good as the others scores."""
     return {"penalty": rules.par, "advantage": 0.0, "win share": 1 / rules.seats}[unit]
@@ -86,7 +91,7 @@ def edges(results: list[Result]) -> dict[str, float]:
     what the other loses alone against it, less what it loses alone against the other. Its
     edge is the mean over all agents that it has met both ways; NaN if there are none.
     """
-    sign = -1 if results[0].unit == "penalty" else 1
+    sign = direction(results[0].unit)
     score = {(result.agent, result.others): sign * result.score.mean for result in results}
     names = {name: None for pair in score for name in pair}
     found = {}

@@ -4,8 +4,6 @@ import csv
 import json
 import platform
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -85,16 +83,6 @@ class Log:
         """Close both."""
         self._file.close()
         self._board.close()
-
-
-@contextmanager
-def log_to(folder: Path, decisions: int) -> Iterator[Log]:
-    """A ``Log`` that is closed at the end."""
-    log = Log(folder, decisions)
-    try:
-        yield log
-    finally:
-        log.close()
 
 
 def progress_bar(console: Console) -> Progress:

@@ -139,7 +139,6 @@ class Training:
         agent: The policy as an agent that plays its likeliest card.
         decisions: Decisions made so far, by all processes.
         figures: What the last update gave to log.
-        seconds: Time spent so far, by ``"engine"``, ``"inference"`` and ``"update"``.
 
     Raises:
         ValueError: Settings that don't go together; says what would.
@@ -189,12 +188,17 @@ class Training:
         self.agent = PolicyAgent(self.ppo.policy, rules)
         self.decisions = 0
         self.figures: dict[str, float] = {}
-        self.seconds = self.games.seconds | {"update": 0.0}
+        self._update_seconds = 0.0
 
     @property
     def done(self) -> bool:
         """Whether all decisions have been made."""
         return self.decisions >= self.config.decisions
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time spent so far, by ``"engine"``, ``"inference"`` and ``"update"``."""
+        return self.games.seconds | {"update": self._update_seconds}
 
     def step(self) -> None:
         """Play a rollout and learn from it."""
@@ -204,8 +208,7 @@ class Training:
             rollout = games.collect(ppo.policy, seating)
         start = time.perf_counter()
         self.figures = ppo.update(rollout, self.decisions / self.config.decisions)
-        self.seconds |= games.seconds
-        self.seconds["update"] += time.perf_counter() - start
+        self._update_seconds += time.perf_counter() - start
         self.decisions += rollout.action.numel() * self.ranks.size
         self.pool.add(ppo.updates, ppo.policy)
 

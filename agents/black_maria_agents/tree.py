@@ -21,47 +21,36 @@ from black_maria.engine import (
     drop,
     put,
     receiver,
+    record_type,
 )
-from black_maria_agents.dealing import count_ways, deal_out, group
-from black_maria_agents.facts import FACTS, copy_sets, draw
+from black_maria_agents.dealing import deal_out, look_at
+from black_maria_agents.facts import FACTS, copy_sets, draw, uniform
 from black_maria_agents.kernels import kernel
 from black_maria_agents.playouts import choose, highest_in, play_out, throw
-from black_maria_agents.reading import NO_DEAL, play_on, read
+from black_maria_agents.reading import play_on
 
 MOST_TRIES: Final = 16
 """Deals drawn for one that the beliefs about passing let through."""
 
-OPTIONS: Final = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("worlds", np.int64),
-                ("sims", np.int64),
-                ("explore", np.float64),  # weight of the bound, in penalty points
-                ("kept", np.float64),  # chance that a seat keeps a heavy card it may pass
-            ],
-            align=True,
-        ),
-    )
+OPTIONS: Final = record_type(
+    [
+        ("worlds", np.int64),
+        ("sims", np.int64),
+        ("explore", np.float64),  # weight of the bound, in penalty points
+        ("kept", np.float64),  # chance that a seat keeps a heavy card it may pass
+    ]
 )
 """How a search is done."""
 
-NODE: Final = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("value", np.float64),  # summed, for the seat that moved here
-                ("visits", np.int32),
-                ("first", np.int32),  # its moves' nodes lie in a row from here; −1: not yet
-                ("count", np.int16),
-                ("card", np.int8),  # the move that leads here
-                ("mover", np.int8),  # the seat to move
-            ],
-            align=True,
-        ),
-    )
+NODE: Final = record_type(
+    [
+        ("value", np.float64),  # summed, for the seat that moved here
+        ("visits", np.int32),
+        ("first", np.int32),  # its moves' nodes lie in a row from here; −1: not yet
+        ("count", np.int16),
+        ("card", np.int8),  # the move that leads here
+        ("mover", np.int8),  # the seat to move
+    ]
 )
 
 
@@ -79,14 +68,9 @@ def search_row(observation, key, rules, at, plan, options, seen, values):
     stream = np.empty(1, np.uint64)
     stream[0] = key
     history = np.zeros((0, 3), np.int8)
-    refusal, what = read(observation, history, rules[0], at[0], base[0], facts[0], stream)
+    refusal, what, ways = look_at(observation, history, rules[0], at[0], base[0], facts[0], stream)
     if refusal:
         return refusal, what
-    if not group(rules[0], base[0], facts[0]):
-        return NO_DEAL, 0
-    ways = count_ways(facts[0])
-    if facts[0].total == 0.0:
-        return NO_DEAL, 0
     most_moves = min(facts[0].hand_size, NUM_CARDS)
     nodes = np.empty((options[0].sims + 1) * most_moves + 1, NODE)
     passes = np.zeros((MAX_SEATS, NUM_CARDS), np.int8)
@@ -114,7 +98,7 @@ def believed(rules, state, facts, plan, options, stream):
     kept = state.holding[seat, 0] & plan.heavy & ~rules.kept & ~state.given[0, 0]
     while kept:
         kept &= kept - 1
-        if np.float64(draw(stream) >> np.uint64(11)) / 2.0**53 >= options.kept:
+        if uniform(stream) >= options.kept:
             return False
     return True
 

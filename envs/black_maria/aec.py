@@ -318,11 +318,8 @@ class raw_env(AECEnv[str, Any, Any]):
         if cards is None:
             cards = [engine.cards_of(states[0].holding[k]) for k in range(self.rules.seats)]
         deck = engine.deck_order(cards, self.rules)
-        if options.get("number") is None:
-            engine.start_one(states, views, *self._args, deck, dealer)
-            return
         rules, at = (record[0] for record in self._args)
-        if self._whole_match:
+        if self._whole_match and options.get("number") is not None:
             states["match_hand"] = states["hand"]
         engine.begin(states[0], rules, deck, dealer)
         engine.show_hand(views, at, states[0], rules)

@@ -47,11 +47,12 @@ EPISODES: Final = ("hand", "match")
 _TRICK, _HAND, _RELATIVE, _MATCH = range(len(REWARDS))
 
 
-def _record(fields: list[Any]) -> np.dtype[Any]:
+def record_type(fields: list[Any]) -> np.dtype[Any]:
+    """A type of records whose fields are attributes, in kernels and in plain Python alike."""
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
-STATE: Final = _record(
+STATE: Final = record_type(
     [
         # what the deal is a function of
         ("seed", np.uint64),
@@ -97,7 +98,7 @@ STATE: Final = _record(
 )
 """One table. Fields by seat have room for ``MAX_SEATS``; the rest of them stays 0."""
 
-RULES: Final = _record(
+RULES: Final = record_type(
     [
         ("seats", np.int64),
         ("packs", np.int64),
@@ -822,6 +823,24 @@ def start_one(states, views, rules, at, deck, dealer):
     open_match(states[0], rules[0])
     begin(states[0], rules[0], deck[: rules[0].deck_size], dealer)
     show_hand(views, at[0], states[0], rules[0])
+
+
+@kernel
+def dealt_cards(states, rules, dealt):
+    """Write what each seat was dealt, before anyone passed: counts (tables, seats, 52)."""
+    dealt[:] = 0
+    for i in range(len(states)):
+        state = states[i]
+        for seat in range(rules[0].seats):
+            add_counts(state.holding[seat], dealt[i, seat])
+            add_counts(state.given[seat], dealt[i, seat])
+            if state.phase != PASSING:
+                to = receiver(state, rules[0], seat)
+                for card in range(NUM_CARDS):
+                    dealt[i, to, card] -= state.given[seat, 0] >> card & 1
+                    dealt[i, to, card] -= state.given[seat, 1] >> card & 1
+        for k in range(state.num_played):
+            dealt[i, state.seats[k], state.cards[k]] += 1
 
 
 @kernel

@@ -36,7 +36,7 @@ from typing import Final
 import numpy as np
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.engine import MAX_SEATS, inlined, kernel
+from black_maria.engine import MAX_SEATS, inlined, kernel, record_type
 
 # Constants are in penalty points or are shares, found by measuring against duck and against
 # earlier versions, those that other rules need in omnibus, dirty_lady and cancellation;
@@ -108,58 +108,52 @@ KEPT: Final = 0.05
 ALL_SUITS: Final = NUM_SUITS
 """Stands for a suit where any will do."""
 
-NOTES: Final = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                # the rules
-                ("seats", np.int64),
-                ("packs", np.int64),
-                ("hand_size", np.int64),
-                ("moon", np.int64),
-                ("copies", np.int64, (NUM_CARDS,)),  # in the pack
-                ("penalty", np.float64, (NUM_CARDS,)),  # penalty points, scaled
-                ("all_points", np.float64),  # of all penalty cards, scaled
-                # card ids of penalty cards, worst first: of each suit, of all; and of bonuses
-                ("worst", np.int64, (NUM_SUITS + 1, NUM_CARDS)),
-                ("num_worst", np.int64, (NUM_SUITS + 1,)),
-                ("bonus", np.int64, (NUM_CARDS,)),
-                ("num_bonus", np.int64),
-                # the situation
-                ("num_playing", np.int64),  # seats; fewer in a play-off
-                ("passing", np.int64),
-                ("pass_to", np.int64),  # relative seat that my passed cards go to, 0: none
-                ("led", np.int64),  # suit, −1 before the lead
-                ("winning", np.int64),  # highest card of the suit led, or −1
-                ("winner", np.int64),  # who played it
-                ("carried", np.int64, (NUM_CARDS,)),  # with two packs: copies on the table
-                ("points", np.float64),  # on the table, at their price
-                ("to_act", np.int64),  # opponents to play after me: relative seats 1 … to_act
-                ("price", np.float64, (NUM_CARDS,)),  # what taking a card costs me
-                ("shooter", np.int64),  # seat that has taken every penalty so far, or −1
-                ("threat", np.float64),  # what an opponent's moon costs me, times its chance
-                # cards: how many
-                ("mine", np.int64, (NUM_CARDS,)),
-                ("unseen", np.int64, (NUM_CARDS,)),  # held by opponents
-                ("known", np.int64, (NUM_CARDS,)),  # of these, at the seat I passed to
-                ("num_unseen", np.int64, (NUM_SUITS,)),
-                ("num_unknown", np.int64, (NUM_SUITS,)),  # unseen but not known
-                # who holds what
-                ("places", np.float64, (MAX_SEATS,)),  # cards an opponent holds, known ones apart
-                ("share", np.float64, (MAX_SEATS, NUM_SUITS)),  # chance of an unknown card
-                ("chance", np.float64, (MAX_SEATS, NUM_CARDS)),
-                ("throw", np.float64, (MAX_SEATS,)),  # points of the worst card it can throw
-                # chances that an opponent holds no lower and no higher card of the suit
-                ("none_below", np.float64, (MAX_SEATS, NUM_CARDS)),
-                ("none_above", np.float64, (MAX_SEATS, NUM_CARDS)),
-                # my cards, if led
-                ("win", np.float64, (NUM_CARDS,)),  # chance to take the trick
-                ("under", np.float64, (NUM_CARDS,)),  # points of the cards played under it
-            ],
-            align=True,
-        ),
-    )
+NOTES: Final = record_type(
+    [
+        # the rules
+        ("seats", np.int64),
+        ("packs", np.int64),
+        ("hand_size", np.int64),
+        ("moon", np.int64),
+        ("copies", np.int64, (NUM_CARDS,)),  # in the pack
+        ("penalty", np.float64, (NUM_CARDS,)),  # penalty points, scaled
+        ("all_points", np.float64),  # of all penalty cards, scaled
+        # card ids of penalty cards, worst first: of each suit, of all; and of bonuses
+        ("worst", np.int64, (NUM_SUITS + 1, NUM_CARDS)),
+        ("num_worst", np.int64, (NUM_SUITS + 1,)),
+        ("bonus", np.int64, (NUM_CARDS,)),
+        ("num_bonus", np.int64),
+        # the situation
+        ("num_playing", np.int64),  # seats; fewer in a play-off
+        ("passing", np.int64),
+        ("pass_to", np.int64),  # relative seat that my passed cards go to, 0: none
+        ("led", np.int64),  # suit, −1 before the lead
+        ("winning", np.int64),  # highest card of the suit led, or −1
+        ("winner", np.int64),  # who played it
+        ("carried", np.int64, (NUM_CARDS,)),  # with two packs: copies on the table
+        ("points", np.float64),  # on the table, at their price
+        ("to_act", np.int64),  # opponents to play after me: relative seats 1 … to_act
+        ("price", np.float64, (NUM_CARDS,)),  # what taking a card costs me
+        ("shooter", np.int64),  # seat that has taken every penalty so far, or −1
+        ("threat", np.float64),  # what an opponent's moon costs me, times its chance
+        # cards: how many
+        ("mine", np.int64, (NUM_CARDS,)),
+        ("unseen", np.int64, (NUM_CARDS,)),  # held by opponents
+        ("known", np.int64, (NUM_CARDS,)),  # of these, at the seat I passed to
+        ("num_unseen", np.int64, (NUM_SUITS,)),
+        ("num_unknown", np.int64, (NUM_SUITS,)),  # unseen but not known
+        # who holds what
+        ("places", np.float64, (MAX_SEATS,)),  # cards an opponent holds, known ones apart
+        ("share", np.float64, (MAX_SEATS, NUM_SUITS)),  # chance of an unknown card
+        ("chance", np.float64, (MAX_SEATS, NUM_CARDS)),
+        ("throw", np.float64, (MAX_SEATS,)),  # points of the worst card it can throw
+        # chances that an opponent holds no lower and no higher card of the suit
+        ("none_below", np.float64, (MAX_SEATS, NUM_CARDS)),
+        ("none_above", np.float64, (MAX_SEATS, NUM_CARDS)),
+        # my cards, if led
+        ("win", np.float64, (NUM_CARDS,)),  # chance to take the trick
+        ("under", np.float64, (NUM_CARDS,)),  # points of the cards played under it
+    ]
 )
 """What the player works out from one observation."""
 

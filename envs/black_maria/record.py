@@ -19,13 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria import engine
-from black_maria.cards import card_name
+from black_maria.cards import NUM_CARDS, card_name
 from black_maria.record_entries import VERSION, read_entries, write_cards, write_rules
 from black_maria.record_text import text
 from black_maria.rules import Rules
 
 MAX_LINE: Final = 1 << 20
 """Bytes of the longest line that is read; a hand has a few thousand at most."""
+
+_EVERY_CARD = np.arange(NUM_CARDS)
 
 FilePath = str | os.PathLike[str]
 Cards = tuple[int, ...]
@@ -268,34 +270,32 @@ def of_states(
     Raises:
         ValueError: A hand isn't over, or it was played by other rules or in another episode.
     """
-    record = engine.rules_record(rules, episode=episode)[0]
+    record = engine.rules_record(rules, episode=episode)
     if agents is not None and len(agents) != len(states):
         raise ValueError(f"agents has {len(agents)} rows for {len(states)} hands")
     hands = []
-    for row, state in enumerate(states.copy().view(engine.STATE)):  # pickles lose the type
+    tables = states.copy().view(engine.STATE)  # pickles lose the type
+    for row in range(len(tables)):
         try:
             names = () if agents is None else tuple(agents[row])
-            hands.append(_of_state(state, rules, record, names))
+            hands.append(_of_table(tables[row : row + 1], rules, record, names))
         except ValueError as error:
             raise ValueError(f"hand {row}: {error}") from None
     return hands
 
 
-def _of_state(state: Any, rules: Rules, record: Any, agents: tuple[str, ...]) -> Hand:
-    """The hand of one table; plays its last card."""
+def _of_table(
+    table: NDArray[Any], rules: Rules, record: NDArray[Any], agents: tuple[str, ...]
+) -> Hand:
+    """The hand of a table (1,); plays its last card."""
+    state = table[0]
     if state.phase == engine.PLAYING and state.num_played + 1 == state.to_play:
-        engine.apply(state, record, int(state.legal).bit_length() - 1)
+        engine.apply(state, record[0], int(state.legal).bit_length() - 1)
     if state.phase != engine.OVER:
         raise ValueError(f"it isn't over: {state.num_played} cards of {state.to_play} are played")
-    seats, last = range(rules.seats), int(state.num_played)
-    cards = state.cards[:last].tolist()
-    given = [engine.cards_of(state.given[seat]) for seat in seats]
-    dealt = [Counter(given[seat]) for seat in seats]
-    for seat, card in zip(state.seats[:last].tolist(), cards, strict=True):
-        dealt[seat][card] += 1
-    for giver in seats:
-        if given[giver]:
-            dealt[engine.receiver(state, record, giver)] -= Counter(given[giver])
+    seats = range(rules.seats)
+    dealt = np.zeros((1, rules.seats, NUM_CARDS), np.int8)
+    engine.dealt_cards(table, record, dealt)
     penalties = state.penalties[: rules.seats].tolist()
     gained = [0 if state.playoff else points for points in penalties]
     totals = state.totals[: rules.seats].tolist()
@@ -303,15 +303,15 @@ def _of_state(state: Any, rules: Rules, record: Any, agents: tuple[str, ...]) ->
     hand = Hand(
         rules,
         int(state.dealer),
-        tuple(tuple(sorted(holding.elements())) for holding in dealt),
-        tuple(map(tuple, given)),
-        tuple(cards),
+        tuple(tuple(np.repeat(_EVERY_CARD, counts).tolist()) for counts in dealt[0]),
+        tuple(tuple(engine.cards_of(state.given[seat])) for seat in seats),
+        tuple(state.cards[: state.num_played].tolist()),
         tuple(penalties),
         agents,
         int(state.seed),
         int(state.table),
         int(state.hand),
-        int(state.match_hand) if record.whole_match else None,
+        int(state.match_hand) if record[0].whole_match else None,
         before if any(before) else (),
         tuple(s for s in seats if int(state.playing) >> s & 1) if state.playoff else (),
     )
