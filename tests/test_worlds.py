@@ -271,6 +271,17 @@ def test_ban__who_throws_a_heart_on_the_first_trick_holds_no_other_card():
         assert set(names(np.flatnonzero(held.sum(axis=0)))) <= deal[2] | {"QS"}
 
 
+def test_kitty__a_guess_that_leaves_no_deal_is_made_again():
+    """Of two packs and without a history it isn't told which twin of a card was in the kitty."""
+    rules = Rules.profile("cancellation", 6)
+    tables = Tables([3], rules, seed=3)
+    play(tables, 114, "heuristic")
+    observation = tables.observe()[0]["observation"][0]
+    for key in range(60):  # with a single guess, 11 of these failed
+        worlds = sample_worlds(observation, 2, key, rules)
+        assert (worlds.views()[:, 0] == observation).all()
+
+
 # --- what must hold -------------------------------------------------------------------------------
 
 

@@ -31,6 +31,8 @@ from black_maria_agents.reading import NO_DEAL, read
 
 MOST_ENTRIES: Final = 1 << 22
 """Largest table of ways; beyond it, what a banned card shows is left out."""
+MOST_GUESSES: Final = 200
+"""Guesses of the kitty of two packs before an observation counts as impossible."""
 MOST_TRIES: Final = 1000
 """Deals tried for one that is kept; only rules that bar most cards from passing need many."""
 
@@ -86,13 +88,17 @@ def look_at(observation, history, rules, at, state, facts, stream):
         (refusal, card or number, table of ways); refusal 0: all is fine.
     """
     none = np.zeros((1, 1))
-    refusal, what = read(observation, history, rules, at, state, facts, stream)
-    if refusal:
-        return refusal, what, none
-    if not group(rules, state, facts):
-        return NO_DEAL, 0, none
-    ways = count_ways(facts)
-    return NO_DEAL if facts.total == 0.0 else 0, 0, ways
+    # what is guessed of a taken kitty may leave no deal that fits the voids: guess again
+    guesses = MOST_GUESSES if rules.packs == 2 and len(history) == 0 else 1
+    for _ in range(guesses):
+        refusal, what = read(observation, history, rules, at, state, facts, stream)
+        if refusal:
+            return refusal, what, none
+        if group(rules, state, facts):
+            ways = count_ways(facts)
+            if facts.total > 0.0:
+                return 0, 0, ways
+    return NO_DEAL, 0, none
 
 
 # --- groups and ways ---------------------------------------------------------------------------
