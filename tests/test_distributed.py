@@ -63,10 +63,11 @@ def work(rank: int, folder: Path) -> None:
         "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2
     )
     ranks = Ranks(rank, 2)
-    torch.save(
-        {"step": first_step(ranks), "normalised": normalised(ranks)}, folder / f"rank{rank}.pt"
-    )
+    results = {"step": first_step(ranks), "normalised": normalised(ranks)}
     distributed.destroy_process_group()
+    names = [task.read_text().strip() for task in Path("/proc/self/task").glob("*/comm")]
+    results["threads"] = [name for name in names if "gloo" in name]
+    torch.save(results, folder / f"rank{rank}.pt")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,11 @@ def test_advantages__are_normalised_over_all_processes(two):
     values = torch.arange(100.0).square()
     expected = (values - values.mean()) / values.std(correction=0)
     assert torch.allclose(torch.cat([rank["normalised"] for rank in two]), expected, atol=1e-4)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the threads in /proc")
+def test_joined__leaving_ends_the_threads(two):
+    assert [rank["threads"] for rank in two] == [[], []], "they may abort the ending process"
 
 
 def test_training__processes_share_the_tables_of_one():

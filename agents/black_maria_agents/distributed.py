@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
+
+# before any group exists: its functions would take one as a default argument and keep its
+# threads to the interpreter's end, which then may abort the process (PyTorch issue 190489)
+import torch.distributed.nn
 from torch import Tensor, distributed, nn
 
 
