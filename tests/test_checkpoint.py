@@ -7,7 +7,7 @@ import torch
 from black_maria import Rules, Tables, layout_of
 from black_maria_agents import CHAMPIONS, CheckpointError, checkpoint, load_agent
 from black_maria_agents.arena import play_deals
-from black_maria_agents.network import Policy, PolicyAgent
+from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 
 RULES = Rules.profile("three_player")
 
@@ -15,7 +15,10 @@ RULES = Rules.profile("three_player")
 def write(path, rules=RULES):
     layout = layout_of(rules)
     policy = Policy(layout, 16)
-    checkpoint.save(path, policy=policy, rules=rules, config={"seed": 1}, decisions=77)
+    checkpoint.save(
+        path, policy=policy, critic=OracleCritic(layout, 16), rules=rules, config={"seed": 1},
+        decisions=77,
+    )  # fmt: skip
     return policy
 
 

@@ -41,7 +41,7 @@ def first_step(ranks: Ranks) -> dict[str, torch.Tensor]:
     )
     half = batch.rows(torch.arange(600))
     rows = half.rows(torch.arange(600).tensor_split(ranks.size)[ranks.rank])
-    figures = torch.stack(list(ppo.step(rows, 0.01).values()))
+    figures = torch.stack(list(ppo.step(rows, 0.5).values()))
     gradients = torch.cat([p.grad.view(-1) for p in ppo.optimizer.param_groups[0]["params"]])
     return {
         "figures": ranks.sum(figures) / ranks.size,

@@ -126,7 +126,7 @@ def test_rollout__is_a_function_of_the_seed_and_the_policy(ppo):
 
 
 def test_losses__ratio_is_one_before_any_step(ppo, rollout):
-    _, figures = ppo.losses(ppo.batch(rollout), 0.01)
+    _, figures = ppo.losses(ppo.batch(rollout), 0.0)
     assert figures["ratio_error"] < 1e-5
     assert figures["clipfrac"] == 0
     assert abs(figures["approx_kl"]) < 1e-6
@@ -148,7 +148,7 @@ def test_losses__forced_moves_give_no_gradient(ppo, rollout):
             "log_prob": rollout.log_prob.view(-1)[forced],
         }
     )
-    loss, _ = ppo.losses(rows, 0.01)
+    loss, _ = ppo.losses(rows, 0.0)
     loss.backward()
     assert all((p.grad == 0).all() for p in ppo.policy.parameters())
 
@@ -161,6 +161,44 @@ def test_losses__a_better_card_becomes_likelier(ppo, rollout):
     after = ppo.policy(batch.features, batch.mask)
     change = after.gather(-1, batch.action[:, None]).squeeze(-1).detach() - before
     assert change[batch.advantage > 1].mean() > 0 > change[batch.advantage < -1].mean()
+
+
+def test_losses__entropy_and_teachers_weigh_less_and_less(ppo, rollout):
+    plain = PPO(ppo.policy, ppo.critic, ppo.config)
+    other = Policy(LAYOUT, 16)
+    torch.nn.init.normal_(other.cards.weight, std=20)  # decided, where a fresh network is not
+    taught = PPO(ppo.policy, ppo.critic, ppo.config, teachers=[other, ppo.policy])
+    batch = taught.batch(rollout)
+    with torch.no_grad():
+        policies = [network(batch.features, batch.mask).exp() for network in taught.teachers]
+        assert torch.allclose(batch.teacher, (policies[0] + policies[1]) / 2, atol=1e-6)
+        kl = (batch.teacher * (batch.teacher / policies[1]).log().nan_to_num()).sum(-1).mean()
+        for progress, weight, entropy in (
+            (0.0, 1.0, 0.02),
+            (0.25, 0.75, 0.0155),
+            (1.0, 0.0, 0.002),
+        ):
+            without, figures = plain.losses(batch, progress)
+            loss, taughts = taught.losses(batch, progress)
+            torch.testing.assert_close(taughts["teacher_kl"], kl)
+            torch.testing.assert_close(loss - without, weight * kl)
+            assert "teacher_kl" not in figures
+            terms = figures["policy_loss"] + figures["value_loss"] - entropy * figures["entropy"]
+            torch.testing.assert_close(without, terms)
+
+
+def test_update__the_policy_comes_nearer_to_its_teachers():
+    torch.manual_seed(0)
+    teacher = Policy(LAYOUT, 16)
+    torch.nn.init.normal_(teacher.cards.weight, std=20)
+    ppo = PPO(
+        Policy(LAYOUT, 32), OracleCritic(LAYOUT, 32), PPOConfig(minibatch=500), teachers=[teacher]
+    )
+    games = SelfPlay(RULES, tables=32, hands=1, seed=1)
+    before = [p.clone() for p in teacher.parameters()]
+    kl = [ppo.update(games.collect(ppo.policy), 0.0)["teacher_kl"] for _ in range(12)]
+    assert kl[-1] < 0.7 * kl[0]
+    assert all(map(torch.equal, before, teacher.parameters()))
 
 
 def test_update__the_critic_learns_what_is_to_come():

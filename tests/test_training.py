@@ -76,7 +76,7 @@ def test_resume__refuses_what_holds_no_training(tmp_path):
         Training.resume(tmp_path / "none.pt")
 
 
-@pytest.mark.parametrize("change", [{"config": {"wdth": 5}}, {"training": {"critic": {}}}])
+@pytest.mark.parametrize("change", [{"config": {"wdth": 5}}, {"training": {"optimizer": {}}}])
 def test_resume__refuses_a_file_of_another_version_in_words(tmp_path, change):
     Training(SMALL).save(tmp_path / "agent.pt")
     content = checkpoint.load(tmp_path / "agent.pt")
@@ -85,6 +85,50 @@ def test_resume__refuses_a_file_of_another_version_in_words(tmp_path, change):
     torch.save(content, tmp_path / "agent.pt")
     with pytest.raises(CheckpointError, match="doesn't fit this version"):
         Training.resume(tmp_path / "agent.pt")
+
+
+def test_init_from__takes_over_both_networks_and_nothing_else(tmp_path):
+    first = steps(Training(SMALL), 2)
+    first.save(tmp_path / "agent.pt")
+    checkpoint.strip(tmp_path / "agent.pt", tmp_path / "stripped.pt")
+    config = replace(SMALL, init_from=str(tmp_path / "stripped.pt"), seed=5)
+    run = Training(config)
+    assert same(run.ppo.policy.state_dict(), first.ppo.policy.state_dict())
+    assert same(run.ppo.critic.state_dict(), first.ppo.critic.state_dict())
+    assert (run.decisions, run.ppo.updates, run.ppo.optimizer.state_dict()["state"]) == (0, 0, {})
+
+    steps(run, 2).save(tmp_path / "further.pt")
+    (tmp_path / "stripped.pt").unlink()
+    resumed = Training.resume(tmp_path / "further.pt")  # which doesn't need the start any more
+    assert resumed.config == config
+    assert same(resumed.ppo.policy.state_dict(), run.ppo.policy.state_dict())
+
+
+def test_init_from__the_champions_bring_their_critics():
+    run = Training(replace(SMALL, init_from="champion", width=192))
+    assert same(run.agent.policy.state_dict(), load_agent("champion").policy.state_dict())
+
+
+def test_init_from__refuses_what_does_not_fit(tmp_path):
+    Training(SMALL).save(tmp_path / "agent.pt")
+    config = replace(SMALL, init_from=str(tmp_path / "agent.pt"))
+    with pytest.raises(ValueError, match=r"init_from=.*agent\.pt: it has width 16, not 32"):
+        Training(replace(config, width=32))
+    with pytest.raises(CheckpointError, match="trained for 'three_player'; it doesn't fit"):
+        Training(replace(config, rules="american_hearts"))
+    with pytest.raises(CheckpointError, match="there is no checkpoint"):
+        Training(replace(config, init_from="none.pt"))
+
+
+def test_teachers__are_networks_and_a_run_goes_on_with_them(tmp_path):
+    with pytest.raises(ValueError, match="teachers: duck isn't a network"):
+        Training(replace(SMALL, teachers=("duck",)))
+    config = replace(SMALL, teachers=("champion",))
+    straight = steps(Training(config), 3)
+    steps(Training(config), 2).save(tmp_path / "agent.pt")
+    resumed = steps(Training.resume(tmp_path / "agent.pt"), 1)
+    assert resumed.figures == straight.figures
+    assert resumed.figures["teacher_kl"] > 0
 
 
 def test_save__the_agent_that_loads_is_the_policy(tmp_path):

@@ -30,6 +30,20 @@ CHAMPIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("*.pt")))
 """Profiles that the package has a trained champion for."""
 
 
+def checkpoint_of(name: str | Path, rules: Rules) -> Path:
+    """The file of ``"champion"`` for these rules; any other name is a path itself.
+
+    Raises:
+        ValueError: These rules have no champion.
+    """
+    if name != "champion":
+        return Path(name)
+    if rules.name not in CHAMPIONS:
+        there = ", ".join(CHAMPIONS)
+        raise ValueError(f"there is no champion of {rules.name!r}, but of: {there}")
+    return _FOLDER / f"{rules.name}.pt"
+
+
 def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool = True) -> Agent:
     """An agent by name or by its checkpoint's path.
 
@@ -50,10 +64,7 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
     if name in BOTS:
         return make_bot(name, rules)
     if name == "champion":
-        if rules.name not in CHAMPIONS:
-            there = ", ".join(CHAMPIONS)
-            raise ValueError(f"there is no champion of {rules.name!r}, but of: {there}")
-        return load_policy(_FOLDER / f"{rules.name}.pt", rules, greedy=greedy)
+        return load_policy(checkpoint_of(name, rules), rules, greedy=greedy)
     if family == FAMILY:
         return search_agent(name, rules)
     if family == "search":

@@ -2,7 +2,8 @@
 
 A checkpoint holds everything that its agent needs to play and all that tells how it came
 about: weights, configuration, decisions so far, rules, and the observation layout's version;
-and, in a run's folder, what the training needs to go on. It loads with
+the critic, for a training that starts from the agent; and, in a run's folder, what that run
+needs to go on. It loads with
 ``torch.load(weights_only=True)``: no code runs.
 """
 
@@ -18,10 +19,10 @@ import torch
 
 from black_maria.layout import LAYOUT_VERSION, layout_of
 from black_maria.rules import Rules
-from black_maria_agents.network import Policy, PolicyAgent
+from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 
 FORMAT: Final = "black-maria agent"
-VERSION: Final = 2
+VERSION: Final = 3
 
 
 class CheckpointError(ValueError):
@@ -48,6 +49,7 @@ def save(
     path: str | Path,
     *,
     policy: Policy,
+    critic: OracleCritic,
     rules: Rules,
     config: dict[str, Any],
     decisions: int,
@@ -58,13 +60,13 @@ def save(
     Args:
         path: The file, usually ``….pt``.
         policy: The policy; its width is saved with it.
+        critic: Its critic.
         rules: What it was trained for.
         config: The training's configuration, builtins only.
         decisions: Decisions of training so far.
-        training: What the training needs to go on: tensors and builtins. Without it the
-            file is an agent alone.
+        training: What the run needs to go on: tensors and builtins. Without it the file is an
+            agent that another training may start from.
     """
-    path = Path(path)
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -72,19 +74,24 @@ def save(
         "rules": dataclasses.asdict(rules),
         "width": policy.width,
         "policy": policy.state_dict(),
+        "critic": critic.state_dict(),
         "config": config,
         "decisions": decisions,
         "training": training,
     }
-    with replacing(path, path.with_name(f"{path.name}.tmp")) as file:
-        torch.save(content, file)
+    _write(Path(path), content)
 
 
-def load(path: str | Path) -> dict[str, Any]:
+def load(path: str | Path, rules: Rules | None = None) -> dict[str, Any]:
     """A checkpoint's content, checked to fit this version of the package.
 
+    Args:
+        path: The file.
+        rules: What it must have been trained for; without them, anything.
+
     Raises:
-        CheckpointError: Missing, damaged, foreign, or made for another observation layout.
+        CheckpointError: Missing, damaged, foreign, made for another observation layout, or
+            trained for other rules.
     """
     try:
         content = torch.load(path, map_location="cpu", weights_only=True)
@@ -101,6 +108,11 @@ def load(path: str | Path) -> dict[str, Any]:
     ):
         if found != fits:
             raise CheckpointError(f"{path} has {what} {found}; this package reads {fits}")
+    trained_for = Rules(**content["rules"])
+    if rules and trained_for != rules:
+        raise CheckpointError(
+            f"{path} was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}"
+        )
     return content
 
 
@@ -113,33 +125,23 @@ def load_policy(path: str | Path, rules: Rules, *, greedy: bool = True) -> Polic
         greedy: Play the likeliest card; otherwise draw from the policy.
 
     Raises:
-        CheckpointError: As ``load``, or it was trained for other rules.
+        CheckpointError: As ``load``.
     """
-    content = load(path)
-    trained_for = Rules(**content["rules"])
-    if trained_for != rules:
-        raise CheckpointError(
-            f"{path} was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}"
-        )
+    content = load(path, rules)
     policy = Policy(layout_of(rules), content["width"])
     policy.load_state_dict(content["policy"])
     return PolicyAgent(policy, rules, greedy=greedy)
 
 
 def strip(source: str | Path, target: str | Path) -> None:
-    """Copy a checkpoint's agent without what a training needs: a small file to hand on.
+    """Copy a checkpoint without what its run needs to go on: a small file to hand on.
 
     Raises:
         CheckpointError: As ``load``.
     """
-    content = load(source)
-    rules = Rules(**content["rules"])
-    policy = Policy(layout_of(rules), content["width"])
-    policy.load_state_dict(content["policy"])
-    save(
-        target,
-        policy=policy,
-        rules=rules,
-        config=content["config"],
-        decisions=content["decisions"],
-    )
+    _write(Path(target), load(source) | {"training": None})
+
+
+def _write(path: Path, content: dict[str, Any]) -> None:
+    with replacing(path, path.with_name(f"{path.name}.tmp")) as file:
+        torch.save(content, file)

@@ -8,6 +8,7 @@ the seat meanwhile are its reward. The critic is an oracle: it sees all hands, i
 """
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +40,8 @@ class PPOConfig:
     """Weight of the entropy bonus at the start."""
     entropy_end: float = 0.002
     """Weight of the entropy bonus at the end."""
+    teacher_start: float = 1.0
+    """Weight of the divergence from the teachers, if there are any, at the start; it falls to 0."""
     max_grad_norm: float = 0.5
     """Gradients of either network are scaled down to this norm."""
     reward_scale: float = 0.1
@@ -132,6 +135,8 @@ class Batch:
     """(B,) float32, normalised over the batch, of all processes together"""
     returns: Tensor
     """(B,) float32: advantage + value, what the critic learns"""
+    teacher: Tensor
+    """(B, 52) float32: probabilities, the mean of the teachers' policies; (B, 0) without any"""
 
     def rows(self, index: Tensor) -> "Batch":
         """Some of the rows."""
@@ -145,6 +150,7 @@ class PPO:
         policy: The policy that is trained.
         critic: Its oracle critic, on the same device.
         config: The update's settings.
+        teachers: Policies on the same device whose mean the policy is drawn towards.
         autocast: Compute in bfloat16 where PyTorch thinks it safe.
         seed: Seed of the minibatches' order.
         ranks: The processes that train together, each on rollouts of its own.
@@ -159,6 +165,7 @@ class PPO:
         critic: OracleCritic,
         config: PPOConfig,
         *,
+        teachers: Sequence[Policy] = (),
         autocast: bool = False,
         seed: int = 0,
         ranks: Ranks | None = None,
@@ -167,6 +174,7 @@ class PPO:
         self.policy = policy
         self.critic = critic
         self.config = config
+        self.teachers = teachers
         self.autocast = autocast
         self.updates = 0
         self._seed = seed
@@ -188,8 +196,8 @@ class PPO:
         def chosen(tensor: Tensor) -> Tensor:
             return tensor.flatten(0, 1).index_select(0, kept)
 
-        features, hidden = chosen(rollout.features), chosen(rollout.hidden)
-        kept_values = self._values(features, hidden)
+        features, hidden, mask = map(chosen, (rollout.features, rollout.hidden, rollout.mask))
+        kept_values = self._in_parts(self.critic, features, hidden)
         values = np.zeros(rollout.choice.shape, np.float32)
         values[rollout.choice] = kept_values.cpu().numpy()
         advantage = np.empty_like(values)
@@ -206,11 +214,12 @@ class PPO:
         return Batch(
             features=features,
             hidden=hidden,
-            mask=chosen(rollout.mask),
+            mask=mask,
             action=chosen(rollout.action),
             log_prob=chosen(rollout.log_prob),
             advantage=self._normalised(adv),
             returns=adv + kept_values,
+            teacher=self._in_parts(self._taught, features, mask),
         )
 
     def _normalised(self, values: Tensor) -> Tensor:
@@ -221,36 +230,51 @@ class PPO:
         deviation = (squares / count - mean.square()).clamp(min=0).sqrt()
         return ((values - mean) / (deviation + 1e-8)).float()
 
-    @torch.no_grad()
-    def _values(self, features: Tensor, hidden: Tensor) -> Tensor:
-        """The critic's estimates (B,) float32, in the learner's reward units, part by part."""
-        size = self.config.minibatch
-        with self.precision():
-            return torch.cat(
-                [
-                    self.critic(features[start : start + size], hidden[start : start + size])
-                    for start in range(0, len(features), size)
-                ]
-            )
+    def _taught(self, features: Tensor, mask: Tensor) -> Tensor:
+        """The teachers' mean policy, (B, 52) float32; (B, 0) without any."""
+        if not self.teachers:
+            return torch.empty(len(mask), 0, device=self._device)
+        policies = [teacher(features, mask).exp() for teacher in self.teachers]
+        return torch.stack(policies).mean(0)
 
-    def losses(self, batch: Batch, entropy_weight: float) -> tuple[Tensor, dict[str, Tensor]]:
+    @torch.no_grad()
+    def _in_parts(self, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+        """``function(*inputs)``, a minibatch at a time."""
+        parts = zip(*(torch.split(t, self.config.minibatch) for t in inputs), strict=True)
+        with self.precision():
+            return torch.cat([function(*part) for part in parts])
+
+    def losses(self, batch: Batch, progress: float) -> tuple[Tensor, dict[str, Tensor]]:
         """The loss of some rows, and the figures to log.
+
+        With teachers it has their mean policy's divergence from the policy as a further term
+        (kickstarting, Schmitt et al. 2018, arXiv 1803.03835).
+
+        Args:
+            batch: The rows.
+            progress: The part of the training that is done, 0 … 1; moves the schedules.
 
         Returns:
             The loss to minimise, and by the field's usual names: ``policy_loss``,
-            ``value_loss``, ``entropy``, ``approx_kl`` (k3 estimator), ``clipfrac``, and
-            ``ratio_error``, the largest |ratio − 1|.
+            ``value_loss``, ``entropy``, ``approx_kl`` (k3 estimator), ``clipfrac``,
+            ``teacher_kl`` with teachers, and ``ratio_error``, the largest |ratio − 1|.
         """
+        config = self.config
         with self.precision():
             log_probs = self.policy(batch.features, batch.mask)
             value = self.critic(batch.features, batch.hidden)
         log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
         ratio = log_ratio.exp()
-        clip = self.config.clip
+        clip = config.clip
         clipped = ratio.clamp(1 - clip, 1 + clip)
         policy_loss = -torch.min(ratio * batch.advantage, clipped * batch.advantage).mean()
         value_loss = 0.5 * (value - batch.returns).square().mean()
-        entropy = -(log_probs.exp() * log_probs.masked_fill(batch.mask == 0, 0)).sum(-1).mean()
+        finite = log_probs.masked_fill(batch.mask == 0, 0)
+        entropy = -(log_probs.exp() * finite).sum(-1).mean()
+        entropy_weight = config.entropy_start + progress * (
+            config.entropy_end - config.entropy_start
+        )
+        loss = policy_loss + value_loss - entropy_weight * entropy
         with torch.no_grad():
             figures = {
                 "policy_loss": policy_loss,
@@ -258,19 +282,25 @@ class PPO:
                 "entropy": entropy,
                 "approx_kl": (ratio - 1 - log_ratio).mean(),
                 "clipfrac": ((ratio - 1).abs() > clip).float().mean(),
-                "ratio_error": (ratio - 1).abs().max(),
             }
-        return policy_loss + value_loss - entropy_weight * entropy, figures
+        if self.teachers:
+            teacher_kl = (
+                (batch.teacher.xlogy(batch.teacher) - batch.teacher * finite).sum(-1).mean()
+            )
+            loss = loss + config.teacher_start * (1 - progress) * teacher_kl
+            figures["teacher_kl"] = teacher_kl.detach()
+        figures["ratio_error"] = (ratio - 1).abs().max().detach()
+        return loss, figures
 
-    def step(self, batch: Batch, entropy_weight: float, weight: float = 1.0) -> dict[str, Tensor]:
+    def step(self, batch: Batch, progress: float, weight: float = 1.0) -> dict[str, Tensor]:
         """One gradient step on some rows; the figures of ``losses``.
 
         Args:
             batch: The rows of this process.
-            entropy_weight: Weight of the entropy bonus.
+            progress: The part of the training that is done, 0 … 1.
             weight: Of these rows among those of all processes, 1 where all have as many.
         """
-        loss, figures = self.losses(batch, entropy_weight)
+        loss, figures = self.losses(batch, progress)
         self.optimizer.zero_grad()
         (weight * loss).backward()  # type: ignore[no-untyped-call]
         self._ranks.average_gradients(self._parameters)
@@ -290,9 +320,6 @@ class PPO:
             The figures of ``losses``, each the mean over the update's gradient steps.
         """
         config, ranks = self.config, self._ranks
-        entropy_weight = config.entropy_start + progress * (
-            config.entropy_end - config.entropy_start
-        )
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * (1 - progress)
         batch = self.batch(rollout)
@@ -308,7 +335,7 @@ class PPO:
         for _ in range(config.epochs):
             order = torch.randperm(len(batch.action), generator=order_of).to(self._device)
             for index, weight in zip(order.tensor_split(steps), weights, strict=True):
-                figures = self.step(batch.rows(index), entropy_weight, weight)
+                figures = self.step(batch.rows(index), progress, weight)
                 log.append(torch.stack(list(figures.values())))
         self.updates += 1
         means = ranks.sum(torch.stack(log).mean(0)) / ranks.size

@@ -16,7 +16,8 @@ FIGURES: Final = (
     *(
         f"losses/{name}"
         for name in (
-            "policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "ratio_error",
+            "policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "teacher_kl",
+            "ratio_error",
         )
     ),
     "charts/SPS",

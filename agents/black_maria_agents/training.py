@@ -17,7 +17,7 @@ import tyro
 
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
-from black_maria_agents import checkpoint, load_agent
+from black_maria_agents import checkpoint, checkpoint_of, load_agent
 from black_maria_agents.arena import TEST_SEEDS
 from black_maria_agents.checkpoint import CheckpointError
 from black_maria_agents.distributed import Ranks
@@ -55,6 +55,10 @@ class TrainConfig:
     """Past selves among the opponents, at most."""
     snapshot_every: int = 100
     """Updates between two of them."""
+    init_from: str | None = None
+    """Start with the weights of this checkpoint, a path or ``champion``, of the same width."""
+    teachers: tuple[str, ...] = ()
+    """Networks whose mean policy the learner is drawn towards, at first; see ``teacher_start``."""
     best_response_to: str | None = None
     """Learn to play alone against copies of this agent, at all tables: how exploitable is it?"""
     device: str = "cpu"
@@ -106,7 +110,8 @@ class TrainConfig:
             TypeError: Settings of another version.
         """
         settings = dict(settings)
-        settings["opponents"] = tuple(settings["opponents"])
+        for name in ("opponents", "teachers"):
+            settings[name] = tuple(settings[name])
         return cls(**settings | {"ppo": PPOConfig(**settings["ppo"])})
 
 
@@ -164,10 +169,13 @@ class Training:
             Policy(layout, config.width).to(device),
             OracleCritic(layout, config.width).to(device),
             config.ppo,
+            teachers=[self._teacher(name).to(device) for name in config.teachers],
             autocast=self.precision == "bfloat16",
             seed=config.seed,
             ranks=ranks,
         )
+        if config.init_from:
+            self._load(checkpoint.load(checkpoint_of(config.init_from, rules), rules))
         self.games = SelfPlay(
             rules,
             tables=tables,
@@ -212,16 +220,33 @@ class Training:
         self.decisions += rollout.action.numel() * self.ranks.size
         self.pool.add(ppo.updates, ppo.policy)
 
+    def _teacher(self, name: str) -> Policy:
+        """A network to learn from."""
+        agent = load_agent(name, self.rules)
+        if not isinstance(agent, PolicyAgent):
+            raise ValueError(f"teachers: {name} isn't a network")
+        return agent.policy.requires_grad_(False)
+
+    def _load(self, content: Mapping[str, Any]) -> None:
+        """Take over a checkpoint's weights."""
+        if content["width"] != self.config.width:
+            raise ValueError(
+                f"init_from={self.config.init_from}: it has width {content['width']}, "
+                f"not {self.config.width}"
+            )
+        self.ppo.policy.load_state_dict(content["policy"])
+        self.ppo.critic.load_state_dict(content["critic"])
+
     def save(self, path: Path) -> None:
         """Write a checkpoint that ``resume`` goes on from and ``load_agent`` plays."""
         checkpoint.save(
             path,
             policy=self.ppo.policy,
+            critic=self.ppo.critic,
             rules=self.rules,
             config=dataclasses.asdict(self.config) | {"precision": self.precision},
             decisions=self.decisions,
             training={
-                "critic": self.ppo.critic.state_dict(),
                 "optimizer": self.ppo.optimizer.state_dict(),
                 "updates": self.ppo.updates,
                 "next_hand": self.games.next_hand,
@@ -241,9 +266,10 @@ class Training:
         if state is None:
             raise CheckpointError(f"{path} holds an agent alone, without what a training needs")
         try:
-            run = cls(TrainConfig.from_dict(content["config"]), ranks)
-            run.ppo.policy.load_state_dict(content["policy"])
-            run.ppo.critic.load_state_dict(state["critic"])
+            config = TrainConfig.from_dict(content["config"])
+            run = cls(replace(config, init_from=None), ranks)
+            run.config = config
+            run._load(content)
             run.ppo.optimizer.load_state_dict(state["optimizer"])
             run.ppo.updates = state["updates"]
             run.games.seek(state["next_hand"])
