@@ -5,7 +5,7 @@
     python train.py --run wide --width 256 --decisions 20_000_000
     python train.py --best-response-to runs/first/agent.pt
     python train.py --resume runs/first
-    torchrun --nproc_per_node 2 train.py --threads 1
+    torchrun --nproc_per_node 2 -- train.py --threads 1
     tensorboard --logdir runs
 
 A preset (quick, standard, champion) gives every option its default. Every run has a folder,

@@ -1,7 +1,9 @@
 """Draw the learning curve of one run, or the band of several, and keep its points as CSV.
 
     python docs/curves.py docs/training.png runs/first runs/first-2 runs/first-3
-    python docs/curves.py docs/champion.png runs/champion
+    python docs/curves.py docs/champion.png runs/champion,runs/second
+
+Runs joined by commas are one curve: each started from the weights of the one before.
 
 The scores are the trainings' own, a few hundred deals each against ducks; every point of
 the curve is the mean of up to five.
@@ -25,12 +27,19 @@ from matplotlib import pyplot as plt
 SMOOTHED = 5
 
 
-def scores(folder: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Decisions and scores of a run, (K,) each."""
-    with (folder / "metrics.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["charts/penalty"]]
-    decisions = np.array([float(row["decisions"]) for row in rows])
-    return decisions, np.array([float(row["charts/penalty"]) for row in rows])
+def scores(chain: list[Path]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Decisions and scores of runs one after another, (K,) each."""
+    points: list[tuple[float, float]] = []
+    before = last = 0.0
+    for folder in chain:
+        with (folder / "metrics.csv").open(newline="") as file:
+            for row in csv.DictReader(file):
+                last = before + float(row["decisions"])
+                if row["charts/penalty"]:
+                    points.append((last, float(row["charts/penalty"])))
+        before = last
+    decisions, values = np.array(points).T
+    return decisions, values
 
 
 def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -39,9 +48,9 @@ def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([values[start : k + 1].mean() for k, start in enumerate(starts)])
 
 
-def main(target: Path, folders: list[Path]) -> None:
+def main(target: Path, chains: list[list[Path]]) -> None:
     """Draw, and write the points beside the picture."""
-    runs = [scores(folder) for folder in folders]
+    runs = [scores(chain) for chain in chains]
     decisions = runs[0][0]
     curves = np.stack([smooth(values) for _, values in runs])
     figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -50,7 +59,7 @@ def main(target: Path, folders: list[Path]) -> None:
         low, high = curves.min(axis=0), curves.max(axis=0)
         axis.fill_between(decisions / 1e6, low, high, alpha=0.25, label=f"{len(runs)} seeds")
         axis.legend(frameon=False)
-    config = json.loads((folders[0] / "config.json").read_text())
+    config = json.loads((chains[0][0] / "config.json").read_text())
     rules = Rules.profile(config["rules"], config["seats"])
     unit = unit_of(rules)
     what = "points a hand" if unit == "penalty" else "others' mean − own points a hand"
@@ -66,7 +75,7 @@ def main(target: Path, folders: list[Path]) -> None:
     figure.savefig(target, dpi=120)
     with target.with_suffix(".csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["decisions", *(folder.name for folder in folders)])
+        writer.writerow(["decisions", *(chain[-1].name for chain in chains)])
         writer.writerows(
             [int(at), *(round(values[k], 3) for _, values in runs)]
             for k, at in enumerate(decisions)
@@ -76,4 +85,4 @@ def main(target: Path, folders: list[Path]) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit("usage: python docs/curves.py PICTURE.png RUN …")
-    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])
+    main(Path(sys.argv[1]), [[Path(run) for run in name.split(",")] for name in sys.argv[2:]])

@@ -111,23 +111,23 @@ def test_training__processes_share_the_tables_of_one():
 def torchrun(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2",
-         str(ROOT / "train.py"), *SMALL, *arguments],
+         "--", str(ROOT / "train.py"), *SMALL, *arguments],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
 
 @pytest.mark.slow
 def test_torchrun__two_processes_make_one_run(tmp_path):
-    process = torchrun(tmp_path, "--decisions", "3000")
+    process = torchrun(tmp_path, "--run", "pair", "--decisions", "3000")
     output, _ = process.communicate(timeout=200)
     assert process.returncode == 0, output
     assert output.count("par is 14.33") == 1
     assert "2 processes" in output
-    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["first"]
-    with (tmp_path / "runs" / "first" / "metrics.csv").open(newline="") as file:
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["pair"]
+    with (tmp_path / "runs" / "pair" / "metrics.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["decisions"]) for row in rows] == [960, 1920, 2880, 3840]
-    assert checkpoint.load(tmp_path / "runs" / "first" / "agent.pt")["decisions"] == 3840
+    assert checkpoint.load(tmp_path / "runs" / "pair" / "agent.pt")["decisions"] == 3840
 
 
 @pytest.mark.slow

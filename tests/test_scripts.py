@@ -1,7 +1,9 @@
 """train.py, run as a user runs it; evaluate.py has test_evaluate.py."""
 
 import csv
+import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -9,8 +11,10 @@ from pathlib import Path
 
 import pytest
 import torch
+import tyro
 
 from black_maria_agents import checkpoint, load_agent
+from black_maria_agents.training import PRESETS, TrainConfig
 from helpers import wait_until
 
 ROOT = Path(__file__).parent.parent
@@ -139,6 +143,8 @@ def test_train__resume_takes_no_other_options_and_needs_a_run(tmp_path):
         (["--width", "30"], 2, "width=30: must be a multiple of 4"),
         (["--seed", str(2**63)], 2, "training seeds are"),
         (["--best-response-to", "none.pt"], 1, "there is no checkpoint none.pt"),
+        (["--init-from", "champion"], 1, "width=128: must be 192, the width of init_from=champion"),
+        (["--teachers", "duck"], 1, "teachers: duck isn't a network"),
         (["--precision", "float8"], 1, "precision='float8'"),
     ],
 )
@@ -154,6 +160,31 @@ def test_train__misspelt_options_are_refused(tmp_path):
 
 
 @pytest.mark.slow
+def test_champions_script__has_options_that_train_py_takes_and_makes_agents_before_it_needs_them(
+    tmp_path, monkeypatch
+):
+    monkeypatch.syspath_prepend(ROOT)
+    start = importlib.import_module("train").Start
+    for name in ("python", "torchrun"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    script = ["sh", str(ROOT / "docs" / "champions.sh")]
+    subprocess.run(script, env={"PATH": path}, stdin=subprocess.DEVNULL, check=True)
+    made = set()
+    for call in (tmp_path / "calls").read_text().splitlines():
+        _, is_training, options = call.partition("train.py ")
+        if is_training:
+            begin, rest = tyro.cli(
+                start, args=options.split(), return_unknown_args=True, add_help=False
+            )
+            config = tyro.cli(TrainConfig, args=rest, default=PRESETS[begin.preset])
+            needed = {word for word in options.split() if word.endswith(".pt")}
+            assert needed <= made, config.run
+            made.add(f"runs/{config.run}/agent.pt")
+    assert {"runs/student-5/agent.pt", "runs/american-3/agent.pt"} <= made
+
+
 def test_learning__a_short_training_beats_random_both_ways(tmp_path):
     arguments = ["--decisions", "300_000", "--final-deals", "40", "--threads", "1"]
     run("train.py", *arguments, cwd=tmp_path)

@@ -231,8 +231,8 @@ class Training:
         """Take over a checkpoint's weights."""
         if content["width"] != self.config.width:
             raise ValueError(
-                f"init_from={self.config.init_from}: it has width {content['width']}, "
-                f"not {self.config.width}"
+                f"width={self.config.width}: must be {content['width']}, the width of "
+                f"init_from={self.config.init_from}"
             )
         self.ppo.policy.load_state_dict(content["policy"])
         self.ppo.critic.load_state_dict(content["critic"])
