@@ -97,7 +97,7 @@ def main(config: EvaluateConfig) -> list[Result]:
         console = Console(quiet=not ranks.first)
         arena = Arena(
             agents, rules, config.seed, config.matches > 0, ranks=ranks, keep=config.keep,
-            identities={name: identity(path, greedy) for name, path in given},
+            identities={name: identity(path, rules, greedy) for name, path in given},
         )  # fmt: skip
         if config.record is not None:
             arena.on_hands = lambda hands, names: None

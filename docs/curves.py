@@ -68,7 +68,7 @@ def main(target: Path, chains: list[list[Path]]) -> None:
     later = curves[:, decisions > decisions[-1] / 20]  # without the first steep part
     axis.set(
         xlabel="million decisions",
-        ylabel=f"{what}, alone against ducks",
+        ylabel=f"{what},\nalone against ducks",
         ylim=(min(later.min(), par(unit, rules)) - 1, max(later.max(), par(unit, rules)) + 1),
     )
     axis.spines[["top", "right"]].set_visible(False)

@@ -99,7 +99,7 @@ def main(config: LadderConfig) -> list[Result]:
         console = Console(quiet=not ranks.first)
         arena = Arena(
             agents, RULES, ranks=ranks, keep=config.keep,
-            identities={name: identity(given) for name, given in named.items()},
+            identities={name: identity(given, RULES) for name, given in named.items()},
         )  # fmt: skip
         with progress_on(console, "ladder") as progress:
             arena.play(pairs, deals, progress=progress)

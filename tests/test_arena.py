@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import black_maria_agents
 from black_maria import black_maria_v0, deal
 from black_maria.bots import make_bot
 from black_maria.cards import HEARTS, card_name, suit_of
@@ -385,15 +386,20 @@ def test_keep__a_damaged_file_is_refused_in_words(damage, tmp_path):
         Arena(two, RULES, keep=keep)
 
 
-def test_identity__tells_files_of_one_name_apart(tmp_path):
+def test_identity__tells_files_of_one_name_apart(tmp_path, monkeypatch):
     file = tmp_path / "agent.pt"
-    file.write_bytes(b"1")
-    first, inside = identity(str(file)), identity(f"search:policy={file},worlds=3")
-    file.write_bytes(b"2")
-    assert identity(str(file)) != first
-    assert identity(f"search:policy={file},worlds=3") != inside
-    assert identity(str(file), greedy=False) != identity(str(file))
-    assert identity("duck") == "duck"
+    names = [str(file), f"search:policy={file},worlds=3", "champion", "search", "search:worlds=3"]
+    monkeypatch.setattr(black_maria_agents, "_FOLDER", tmp_path)
+
+    def identities(content):
+        file.write_bytes(content)
+        (tmp_path / "three_player.pt").write_bytes(content)
+        return [identity(name, RULES) for name in names]
+
+    assert identities(b"1") == identities(b"1")
+    assert not set(identities(b"1")) & set(identities(b"2"))
+    assert identity(str(file), RULES, greedy=False) != identity(str(file), RULES)
+    assert identity("duck", RULES) == "duck"
 
 
 # --- stopping by the half-width ---------------------------------------------------------------

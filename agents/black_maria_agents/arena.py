@@ -33,6 +33,7 @@ from torch import distributed
 
 from black_maria.engine import STATE
 from black_maria.rules import Rules
+from black_maria_agents import checkpoint_of
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import replacing
 from black_maria_agents.distributed import Ranks
@@ -350,9 +351,12 @@ def _gathered(played: Played, ranks: Ranks) -> list[Played]:
     return parts
 
 
-def identity(name: str, greedy: bool = True) -> str:
-    """An agent's name with a hash of every file in it, and how it plays: for ``Arena.keep``."""
-    files = [Path(part) for part in re.split("[:,=]", name) if Path(part).is_file()]
+def identity(name: str, rules: Rules, greedy: bool = True) -> str:
+    """An agent's name with a hash of every file behind it, and how it plays: for ``Arena.keep``."""
+    parts = re.split("[:,=]", name)
+    if parts[0] == "search" and "policy" not in parts:
+        parts.append("champion")
+    files = [file for file in (checkpoint_of(part, rules) for part in parts) if file.is_file()]
     hashes = [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files]
     return " ".join([name, *hashes, *["sampled"] * (not greedy)])
 
