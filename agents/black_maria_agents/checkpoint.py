@@ -3,8 +3,7 @@
 A checkpoint holds everything that its agent needs to play and all that tells how it came
 about: weights, configuration, decisions so far, rules, and the observation layout's version;
 the critic, for a training that starts from the agent; and, in a run's folder, what that run
-needs to go on. It loads with
-``torch.load(weights_only=True)``: no code runs.
+needs to go on. It loads with ``torch.load(weights_only=True)``: no code runs.
 """
 
 import dataclasses
