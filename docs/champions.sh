@@ -16,18 +16,19 @@ train --run league --width 192 --init-from $(agent champion) \
 
 # … whose mean opinion teaches a student, which joins the teachers, and so on
 student() {
-    train --width 192 --learning-rate 1e-3 --entropy-start 0.003 --tables 1024 "$@"
+    train --width 192 --learning-rate 1e-3 --entropy-start 0.003 \
+        --tables 1024 --minibatch 2048 "$@"
 }
 bots="--opponents duck heuristic --opponent-share 0.2 --snapshots 2 --snapshot-every 40"
-student --run student-1 --minibatch 2048 --decisions 8_000_000 --init-from $(agent champion) \
+student --run student-1 --decisions 8_000_000 --init-from $(agent champion) \
     --teachers $(agent champion) $(agent league) $(agent standard-2)
-student --run student-2 --minibatch 2048 --decisions 10_000_000 --seed 2 $bots \
+student --run student-2 --decisions 10_000_000 --seed 2 $bots \
     --init-from $(agent student-1) \
     --teachers $(agent student-1) $(agent champion) $(agent standard-2)
-student --run student-3 --minibatch 2048 --decisions 10_000_000 --seed 3 $bots \
+student --run student-3 --decisions 10_000_000 --seed 3 $bots \
     --init-from $(agent student-2) \
     --teachers $(agent student-2) $(agent student-1) $(agent standard-2) $(agent standard-3)
-student --run student-4 --minibatch 2048 --decisions 10_000_000 --seed 4 $bots \
+student --run student-4 --decisions 10_000_000 --seed 4 $bots \
     --init-from $(agent student-1) \
     --teachers $(agent student-2) $(agent champion) $(agent standard-2) $(agent standard-3)
 

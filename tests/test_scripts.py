@@ -159,7 +159,6 @@ def test_train__misspelt_options_are_refused(tmp_path):
     assert "--decisons" in run("train.py", "--decisons", "5", cwd=tmp_path, code=2)
 
 
-@pytest.mark.slow
 def test_champions_script__has_options_that_train_py_takes_and_makes_agents_before_it_needs_them(
     tmp_path, monkeypatch
 ):
@@ -185,6 +184,7 @@ def test_champions_script__has_options_that_train_py_takes_and_makes_agents_befo
     assert {"runs/student-5/agent.pt", "runs/american-3/agent.pt"} <= made
 
 
+@pytest.mark.slow
 def test_learning__a_short_training_beats_random_both_ways(tmp_path):
     arguments = ["--decisions", "300_000", "--final-deals", "40", "--threads", "1"]
     run("train.py", *arguments, cwd=tmp_path)

@@ -1,5 +1,6 @@
 """Agents for Black Maria: training, measuring, and ``load_agent``."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,8 @@ __all__ = [
 ]  # fmt: skip
 
 _FOLDER: Final = Path(__file__).parent / "champions"
+SEARCH: Final[Mapping[str, int | str | None]] = {"policy": "champion", "worlds": 64}
+"""Options of the agent ``search``, and what stands for those that its name leaves out."""
 CHAMPIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("*.pt")))
 """Profiles that the package has a trained champion for."""
 
@@ -68,7 +71,7 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
     if family == FAMILY:
         return search_agent(name, rules)
     if family == "search":
-        options = options_of(name, {"policy": "champion", "worlds": 64})
+        options = options_of(name, SEARCH)
         policy = load_agent(str(options["policy"]), rules)
         if not isinstance(policy, PolicyAgent):
             raise ValueError(f"{name!r}: {options['policy']} isn't a network to search with")

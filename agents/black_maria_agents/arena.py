@@ -18,7 +18,6 @@ the other agents measured, or on the number of processes.
 import hashlib
 import json
 import os
-import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -33,10 +32,11 @@ from torch import distributed
 
 from black_maria.engine import STATE
 from black_maria.rules import Rules
-from black_maria_agents import checkpoint_of
+from black_maria_agents import SEARCH, checkpoint_of
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import replacing
 from black_maria_agents.distributed import Ranks
+from black_maria_agents.names import options_of
 from black_maria_agents.playing import (
     PERIODS,
     TABLES,
@@ -352,12 +352,10 @@ def _gathered(played: Played, ranks: Ranks) -> list[Played]:
 
 
 def identity(name: str, rules: Rules, greedy: bool = True) -> str:
-    """An agent's name with a hash of every file behind it, and how it plays: for ``Arena.keep``."""
-    parts = re.split("[:,=]", name)
-    if parts[0] == "search" and "policy" not in parts:
-        parts.append("champion")
-    files = [file for file in (checkpoint_of(part, rules) for part in parts) if file.is_file()]
-    hashes = [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files]
+    """An agent's name with a hash of the file behind it, and how it plays: for ``Arena.keep``."""
+    searches = name.partition(":")[0] == "search"
+    file = checkpoint_of(str(options_of(name, SEARCH)["policy"]) if searches else name, rules)
+    hashes = [hashlib.sha256(file.read_bytes()).hexdigest()[:16]] if file.is_file() else []
     return " ".join([name, *hashes, *["sampled"] * (not greedy)])
 
 

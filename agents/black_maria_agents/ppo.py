@@ -284,9 +284,8 @@ class PPO:
                 "clipfrac": ((ratio - 1).abs() > clip).float().mean(),
             }
         if self.teachers:
-            teacher_kl = (
-                (batch.teacher.xlogy(batch.teacher) - batch.teacher * finite).sum(-1).mean()
-            )
+            divergence = nn.functional.kl_div(finite, batch.teacher, reduction="none")
+            teacher_kl = divergence.sum(-1).mean()
             loss = loss + config.teacher_start * (1 - progress) * teacher_kl
             figures["teacher_kl"] = teacher_kl.detach()
         figures["ratio_error"] = (ratio - 1).abs().max().detach()
