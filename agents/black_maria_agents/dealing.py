@@ -25,8 +25,8 @@ from black_maria.engine import (
     put,
     receiver,
 )
+from black_maria.kernels import kernel
 from black_maria_agents.facts import FACTS, MAX_CLASSES, below, copy_sets, uniform
-from black_maria_agents.kernels import kernel
 from black_maria_agents.reading import NO_DEAL, read
 
 MOST_ENTRIES: Final = 1 << 22
@@ -161,7 +161,7 @@ def group(rules, state, facts):
 @kernel
 def class_of(rules, facts, card):
     """The class of a card: its suit, doubled; plus 1 for banned cards where that matters."""
-    banned = facts.split and rules.ban >> card & 1
+    banned = facts.split and rules.first_trick_ban >> card & 1
     return 2 * (card // NUM_RANKS) + (1 if banned else 0)
 
 
@@ -365,7 +365,7 @@ def passable(rules, state, facts, giver, cards):
     for card in range(NUM_CARDS):
         if not rules.kept >> card & 1:
             copies = (state.holding[seat, 0] >> card & 1) + (state.holding[seat, 1] >> card & 1)
-            copies += (facts.played[seat, 0] >> card & 1) + (facts.played[seat, 1] >> card & 1)
+            copies += (state.played[seat, 0] >> card & 1) + (state.played[seat, 1] >> card & 1)
             for _ in range(copies):
                 cards[count] = card
                 count += 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from black_maria.cards import NUM_CARDS, NUM_SUITS
 from black_maria.engine import MAX_DECK, MAX_SEATS, mix, record_type
-from black_maria_agents.kernels import kernel
+from black_maria.kernels import kernel
 
 MAX_CLASSES: Final = 2 * NUM_SUITS
 """Classes of cards: suits, or a suit's cards that are banned from the first trick or not."""
@@ -34,7 +34,6 @@ FACTS: Final = record_type(
         ("hand_size", np.int64),
         ("giver", np.int64),  # who passes to me; 0: nobody
         ("committed", np.int64),  # bits of the seats that have picked their pass
-        ("played", np.int64, (MAX_SEATS, 2)),
         ("places", np.int64, (MAX_SEATS + 1,)),  # for unknown cards; the last: the kitty
         ("barred", np.int64, (MAX_SEATS + 1,)),  # bits of classes that it can't hold
         ("pool", np.int64, (NUM_CARDS,)),  # unknown cards: copies

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from black_maria.bots import check_batch
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.engine import kernel
+from black_maria.kernels import kernel
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.engine import OVER, record_type
+from black_maria.kernels import kernel
 from black_maria.rules import Rules
 from black_maria_agents.facts import draw
-from black_maria_agents.kernels import kernel
 from black_maria_agents.reading import play_on
 
 SCALE: Final = 43.0

@@ -25,7 +25,7 @@ from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.worlds import Worlds, card_counts, sample_worlds
+from black_maria_agents.worlds import Worlds, sample_worlds
 
 LIKELY = 0.05
 """Cards that the policy gives less than this are not searched."""
@@ -99,18 +99,15 @@ class PolicySearch:
         count, n = worlds.records.shape
         row, card = np.nonzero(likely)
         world = (row[:, None] * n + np.arange(n)).reshape(-1)
-        states, views = worlds.records.reshape(-1)[world], worlds.views()[world]
-        outcome = self._play_out(states, views, np.repeat(card, n))
+        outcome = self._play_out(worlds.records.reshape(-1)[world], np.repeat(card, n))
         costs = np.zeros((count, NUM_CARDS))
         costs[row, card] = outcome.reshape(-1, n).mean(axis=1)
         return costs
 
-    def _play_out(
-        self, states: NDArray[Any], views: NDArray[np.int8], first: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
+    def _play_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
         """Play these cards, then the policy's likeliest ones to the end; the observers' costs."""
         tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
-        tables.load((states, views))
+        tables.load(states)
         _, done = tables.step(first)
         playing = ~done
         while playing.any():
@@ -158,8 +155,7 @@ class PolicySearch:
         records = worlds.records.reshape(-1)
         if records["playoff"].any():
             return np.zeros(worlds.records.shape)  # absent seats: taken as equally likely
-        tables = Tables(np.zeros(len(records), np.int64), self.rules, deal_on=False)
-        tables.load(from_the_start(records, self.rules))
+        tables = from_the_start(records, self.rules)
         total = np.zeros(len(records))
         given, played = records["given"][:, : self.rules.seats], records["num_played"]
         passed = records["num_passed"].astype(np.int64)
@@ -189,21 +185,14 @@ class PolicySearch:
         return total.reshape(worlds.records.shape)
 
 
-def from_the_start(records: NDArray[Any], rules: Rules) -> tuple[NDArray[Any], NDArray[np.int8]]:
-    """The hands of these records before anyone passed, as ``Tables.load`` takes them."""
-    seats, layout, record = rules.seats, layout_of(rules), engine.rules_record(rules)
-    had = np.zeros((len(records), seats, NUM_CARDS), np.int8)
-    engine.dealt_cards(records, record, had)
-    # the decks that deal these cards out, one at a time, and the kitty last
-    dealt = _cards(had).reshape(len(records), seats, -1).swapaxes(1, 2)
-    kitty = _cards(card_counts(records["kitty"])).reshape(len(records), -1)
-    decks = np.hstack([dealt.reshape(len(records), -1), kitty])
-    states = np.zeros(len(records), engine.STATE)
-    states["hand"] = records["hand"]
-    views = np.zeros((len(records), seats, layout.size), np.int8)
-    for i, dealer in enumerate(records["dealer"]):
-        engine.start_one(states[i : i + 1], views[i], record, layout.record, decks[i], dealer)
-    return states, views
+def from_the_start(records: NDArray[Any], rules: Rules) -> Tables:
+    """Tables at which the hands of these records are about to begin, before anyone passed."""
+    had = np.zeros((len(records), rules.seats, NUM_CARDS), np.int8)
+    engine.dealt_cards(records, engine.rules_record(rules), had)
+    dealt = _cards(had).reshape(len(records), rules.seats, -1)
+    tables = Tables(np.zeros(len(records), np.int64), rules, deal_on=False)
+    tables.start(deal=dealt, dealer=records["dealer"], number=records["hand"])
+    return tables
 
 
 def _cards(counts: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from black_maria.engine import kernel
+from black_maria.kernels import kernel
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy
 from black_maria_agents.selfplay import Rollout

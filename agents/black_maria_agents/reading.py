@@ -17,9 +17,10 @@ from black_maria.engine import (
     next_seat,
     put,
     receiver,
+    steps_to_receiver,
 )
+from black_maria.kernels import kernel
 from black_maria_agents.facts import REFUSALS, below, copy_sets
-from black_maria_agents.kernels import kernel
 
 (
     _FINE, _COUNTS, _OVER, _TURN, _TWICE, _SIZE, _TRICKS, _CAPTURED, _PASSED, _DIRECTION,
@@ -63,13 +64,15 @@ def read(observation, history, rules, at, state, facts, stream):
     seats = rules.seats
     state.holding[:] = 0
     state.given[:] = 0
+    state.played[:] = 0
     state.captured[:] = 0
     state.kitty[:] = 0
     state.totals[:] = 0
+    state.rules = rules.stamp
+    state.hands_left = observation[at.hands_left]
     state.penalties[:] = 0
     state.cards[:] = 0
     state.seats[:] = 0
-    facts.played[:] = 0
     facts.places[:] = 0
     facts.barred[:] = 0
     facts.split = False
@@ -115,7 +118,7 @@ def read(observation, history, rules, at, state, facts, stream):
         state.num_played += count
         facts.places[seat] = plays * (size - count)
         put_row(state.captured[seat], observation, at.captured + NUM_CARDS * seat)
-        put_row(facts.played[seat], observation, at.played + NUM_CARDS * seat)
+        put_row(state.played[seat], observation, at.played + NUM_CARDS * seat)
         if plays:
             state.totals[seat] = observation[at.totals + seat]
         if not plays and state.captured[seat, 0]:
@@ -154,7 +157,7 @@ def read(observation, history, rules, at, state, facts, stream):
             state.penalties[seat] += rules.penalties[card] * (
                 (state.captured[seat, 0] >> card & 1) + (state.captured[seat, 1] >> card & 1)
             )
-        broken = broken or (facts.played[seat, 0] >> NUM_RANKS * HEARTS & 0x1FFF) != 0
+        broken = broken or (state.played[seat, 0] >> NUM_RANKS * HEARTS & 0x1FFF) != 0
     state.broken = broken and rules.break_hearts
     if observation[at.hearts_broken] != state.broken:
         return _BROKEN, 0
@@ -195,10 +198,7 @@ def who_plays(observation, rules, at, state, size, dealer, pass_to, on_table):
             to = next_seat(state, rules, to)
             state.pass_steps += 1
         for k in range(rules.cycle):
-            direction = rules.pass_cycle[k]
-            steps = 0
-            if rules.pass_count and direction:
-                steps = (0, 1, count - 1, count // 2)[direction]
+            steps = steps_to_receiver(rules.pass_cycle[k], count) if rules.pass_count else 0
             if steps == state.pass_steps:
                 return _FINE
     return _DIRECTION
@@ -366,7 +366,8 @@ def replay(history, rules, state, facts):
     copy_sets(state.captured, captured)
     kitty, kitty_twins = state.kitty[0], state.kitty[1]
     num_played, in_trick, led = state.num_played, state.in_trick, state.led
-    copy_sets(facts.played, state.holding)
+    copy_sets(state.played, state.holding)
+    state.played[:] = 0
     state.captured[:] = 0
     state.kitty[:] = 0
     state.num_played = 0
@@ -440,16 +441,18 @@ def guess_kitty(state, facts, stream):
 @kernel
 def read_voids(observation, rules, at, state, facts, told):
     """Note which classes of cards each seat can't hold: shown voids, a broken ban."""
+    state.voids[:] = 0
     for seat in range(rules.seats):
         for suit in range(NUM_SUITS):
             if observation[at.voids + NUM_SUITS * seat + suit]:
+                state.voids[seat] |= 1 << suit
                 facts.barred[seat] |= 3 << 2 * suit
     first = min(state.num_played, state.num_playing)
-    if rules.ban == 0 or not (told or state.num_played == state.in_trick):
+    if rules.first_trick_ban == 0 or not (told or state.num_played == state.in_trick):
         return
     for k in range(first):  # who plays a banned card to the first trick had no other
         seat, card = state.seats[k], state.cards[k]
-        if rules.ban >> card & 1:
+        if rules.first_trick_ban >> card & 1:
             facts.split = True
             for suit in range(NUM_SUITS):
                 bound = suit == card // NUM_RANKS or (

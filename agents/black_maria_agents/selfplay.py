@@ -6,6 +6,7 @@ together and a rollout never ends inside a hand: nothing needs bootstrapping.
 
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.engine import kernel
+from black_maria.kernels import kernel
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.base import Agent
@@ -21,27 +22,24 @@ from black_maria_agents.network import Policy, draw, features_of, gather, hidden
 
 
 @kernel
-def hidden_cards(
-    views: NDArray[np.int8], seat: NDArray[np.int64], start: int, hidden: NDArray[np.int8]
-) -> None:
+def hidden_cards(states: NDArray[Any], seats: int, hidden: NDArray[np.int8]) -> None:
     """Write what the acting seats can't see: the others' cards.
 
     Args:
-        views: (N, seats, F) int8, every seat's view.
-        seat: (N,) int64, the acting seats.
-        start: Offset of the adjacent blocks ``holding`` and ``passed``.
+        states: (N,) records of ``engine.STATE``.
+        seats: Seats at a table.
         hidden: (N, (seats − 1) · 104) int8, written: suit by suit, for each other seat
             clockwise thirteen held cards, then thirteen passed.
     """
-    seats = views.shape[1]
-    for i in range(len(views)):
+    for i in range(len(states)):
+        state, row = states[i], hidden[i]
         k = 0
         for suit in range(NUM_SUITS):
             for step in range(1, seats):
-                view = views[i, (seat[i] + step) % seats]
-                for block in range(2):
-                    for rank in range(NUM_RANKS):
-                        hidden[i, k] = view[start + NUM_CARDS * block + NUM_RANKS * suit + rank]
+                other = (state.turn + step) % seats
+                for planes in (state.holding[other], state.given[other]):
+                    for card in range(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS):
+                        row[k] = (planes[0] >> card & 1) + (planes[1] >> card & 1)
                         k += 1
 
 
@@ -122,7 +120,6 @@ class SelfPlay:
         self._hands, self._seed = hands, seed
         layout, steps = self.tables.layout, hands * rules.most_plies
         self._features = features_of(layout)
-        self._start = layout["holding"].start
         shape = (steps, tables)
 
         def buffer(*size: int, dtype: torch.dtype) -> Tensor:
@@ -171,7 +168,7 @@ class SelfPlay:
             mask, keys = obs["action_mask"], self.tables.keys()
             out.seat[t] = seat
             out.mask[t] = torch.from_numpy(mask)
-            self._look(out, t, obs["observation"], seat)
+            self._look(out, t, obs["observation"])
             player = seating.places[np.arange(len(seat)), seat]
             several = mask.sum(axis=1, dtype=np.int8) > 1
             out.choice[t] = several & (player < 0)
@@ -196,14 +193,12 @@ class SelfPlay:
         self.seconds["engine"] += time.perf_counter() - start - thinking
         return out
 
-    def _look(
-        self, out: Rollout, t: int, observation: NDArray[np.int8], seat: NDArray[np.int64]
-    ) -> None:
+    def _look(self, out: Rollout, t: int, observation: NDArray[np.int8]) -> None:
         """Write features and hidden cards of step t."""
         rows = out.features[t], out.hidden[t]
         features, hidden = self._staged or rows
         gather(observation, self._features.index, features.numpy())
-        hidden_cards(self.tables.views(), seat, self._start, hidden.numpy())
+        hidden_cards(self.tables.states(), self.tables.rules.seats, hidden.numpy())
         if self._staged:
             rows[0].copy_(features)
             rows[1].copy_(hidden)

@@ -23,9 +23,9 @@ from black_maria.engine import (
     receiver,
     record_type,
 )
+from black_maria.kernels import kernel
 from black_maria_agents.dealing import deal_out, look_at
 from black_maria_agents.facts import FACTS, copy_sets, draw, uniform
-from black_maria_agents.kernels import kernel
 from black_maria_agents.playouts import choose, highest_in, play_out, throw
 from black_maria_agents.reading import play_on
 

@@ -9,7 +9,7 @@ that is left to those who weigh the worlds.
     worlds = sample_worlds(observation, 100, key=1)
     worlds.holding.mean(axis=0)       # (S, 52): how probably each seat holds each card
     tables = Tables(100, rules)
-    tables.load((worlds.states(), worlds.views()))   # play them out
+    tables.load(worlds.states())   # play them out
 """
 
 from dataclasses import dataclass
@@ -20,12 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, card_name
-from black_maria.engine import STATE, rules_record
+from black_maria.engine import STATE, observe_all, rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
 from black_maria_agents.dealing import sample_rows
 from black_maria_agents.facts import REFUSALS
-from black_maria_agents.world_views import write_views
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Worlds:
     def states(self) -> NDArray[Any]:
         """Full engine records, (B · n,), worlds of an observation in a row: a copy.
 
-        With ``views`` they are what ``Tables.load`` takes, for tables of ``episode="hand"``.
+        They are what ``Tables.load`` takes, for tables of ``episode="hand"``.
         The observer is seat 0 and to move. Without a history, the cards of tricks already
         taken stand in an order that may not be the one they were played in; nothing but an
         observation's ``history`` hangs on it.
@@ -73,10 +72,9 @@ class Worlds:
     def views(self) -> NDArray[np.int8]:
         """What every seat sees in each world, (B · n, S, F) int8; the observer's is given."""
         layout = layout_of(self.rules)
-        observation = np.atleast_2d(self.observation)
-        records = np.atleast_2d(self.records)
-        views = np.zeros((records.size, self.rules.seats, layout.size), np.int8)
-        write_views(observation, records, rules_record(self.rules), layout.record, views)
+        states = self.records.reshape(-1)
+        views = np.empty((states.size, self.rules.seats, layout.size), np.int8)
+        observe_all(states, rules_record(self.rules), layout.record, views)
         return views
 
 

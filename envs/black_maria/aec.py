@@ -115,9 +115,7 @@ hide `_repr_html_`). `black_maria.render` has the functions behind all of them.
 * v0: Initial version
 """
 
-import os
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import prod
 from typing import Any, ClassVar, SupportsIndex
 
@@ -130,13 +128,12 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from black_maria import engine
-from black_maria.cards import NUM_CARDS, parse_cards
+from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
-from black_maria.picture import draw
-from black_maria.render import Html, Scene, agent_name, html, text
+from black_maria.render import Html, Scene, agent_name, html, shown
+from black_maria.render.window import Window
 from black_maria.rules import Rules, as_rules
 from black_maria.tables import history_rows
-from black_maria.window import Window
 
 __all__ = ["env", "parallel_env", "raw_env"]
 
@@ -228,7 +225,7 @@ class raw_env(AECEnv[str, Any, Any]):
         self._whole_match = episode == "match"
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
         self._states: NDArray[Any] = np.zeros(1, engine.STATE)
-        self._views = np.zeros((seats, self.layout.size), np.int8)
+        self._observation = np.zeros(self.layout.size, np.int8)  # of the seat to move
         self._mask = np.zeros(NUM_CARDS, np.int8)
         self._step_rewards = np.zeros(seats, np.float32)
         self._seed: int | None = None
@@ -264,9 +261,11 @@ class raw_env(AECEnv[str, Any, Any]):
             first_hand = self._seed, self._hand + 1
         else:
             first_hand = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]), 0
-        states, views, mask = self._deal(*first_hand, options or {})
+        self._states = self._start(*first_hand, options or {})
         self._seed, self._hand = first_hand
-        self._states, self._views, self._mask = states, views, mask
+        self._turn = int(self._states["turn"][0])
+        engine.observe_one(self._states, *self._args, self._turn, self._observation)
+        engine.write_plane(self._states["legal"][0], self._mask)
 
         self.agents = self.possible_agents[:]
         self._scored = False
@@ -274,75 +273,19 @@ class raw_env(AECEnv[str, Any, Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._turn = int(states["turn"][0])
         self.agent_selection = self.possible_agents[self._turn]
         self._skip_agent_selection = None
         self._inform()
         if self.render_mode == "human":
             self.render()
 
-    def _deal(
-        self, seed: int, hand: int, options: Mapping[str, Any]
-    ) -> tuple[NDArray[Any], NDArray[np.int8], NDArray[np.int8]]:
-        """A new state, views and mask: the start that seed, hand and options describe."""
+    def _start(self, seed: int, hand: int, options: Mapping[str, Any]) -> NDArray[Any]:
+        """A new state, (1,): the start that seed, hand and options describe."""
         states: NDArray[Any] = np.zeros(1, engine.STATE)
-        views, mask = np.zeros(self._views.shape, np.int8), np.zeros(NUM_CARDS, np.int8)
-        if options.get("number") is not None:
-            hand = self._checked_number(options["number"])
         states["seed"], states["hand"] = seed, hand
-        engine.deal_tables(states, views[None], *self._args)
-        if any(options.get(name) is not None for name in ("deal", "dealer", "totals", "number")):
-            self._deal_again(states, views, options)
-        engine.write_mask(states["legal"][0], mask)
-        for number, card in enumerate(parse_cards(options.get("actions") or ())):
-            if engine.find_illegal(states, np.array([card])) >= 0:
-                reason = engine.illegal_reason(states[0], self.rules, card)
-                raise ValueError(f"action {number} of options['actions'], {reason}")
-            engine.step_one(states, views, *self._args, card, self._step_rewards, mask)
-            if states[0].phase == engine.OVER or states[0].hand != hand:
-                raise ValueError(f"action {number} of options['actions'] ends the hand")
-        return states, views, mask
-
-    def _deal_again(
-        self, states: NDArray[Any], views: NDArray[np.int8], options: Mapping[str, Any]
-    ) -> None:
-        """Replace what the options name of a hand just dealt."""
-        if options.get("totals") is not None:
-            states["totals"][0, : self.rules.seats] = self._checked_totals(options["totals"])
-        dealer = int(states[0].dealer)
-        if options.get("dealer") is not None:
-            dealer = _as_int(options["dealer"])
-            if not 0 <= dealer < self.rules.seats:
-                raise ValueError(f"dealer={dealer}: seats are 0 … {self.rules.seats - 1}")
-        cards = options.get("deal")
-        if cards is None:
-            cards = [engine.cards_of(states[0].holding[k]) for k in range(self.rules.seats)]
-        deck = engine.deck_order(cards, self.rules)
-        rules, at = (record[0] for record in self._args)
-        if self._whole_match and options.get("number") is not None:
-            states["match_hand"] = states["hand"]
-        engine.begin(states[0], rules, deck, dealer)
-        engine.show_hand(views, at, states[0], rules)
-
-    def _checked_number(self, number: Any) -> int:
-        limit = self.rules.hands if self._whole_match else None
-        hand = _as_int(number)
-        if limit is not None and hand >= limit:
-            raise ValueError(f"number={hand}: the {limit} hands of a match are 0 … {limit - 1}")
-        if not 0 <= hand < 2**63 - 1:
-            raise ValueError(f"number={hand}: hands are numbered from 0")
-        return hand
-
-    def _checked_totals(self, totals: Iterable[Any]) -> list[int]:
-        points = [_as_int(total) for total in totals]
-        if len(points) != self.rules.seats:
-            raise ValueError(f"totals {points}: give one for each of {self.rules.seats} seats")
-        limit = self.rules.match_points
-        if self._whole_match and limit is not None and max(points) >= limit + self.rules.exceed:
-            raise ValueError(f"totals {points}: the match is over at {limit}")
-        if not all(-(2**31) <= total < 2**31 for total in points):
-            raise ValueError(f"totals {points} don't fit 32 bits")
-        return points
+        given: Any = {name: options.get(name) for name in engine.START_OPTIONS}
+        engine.start(states, self.rules, self._args[0], **given)
+        return states
 
     def step(self, action: SupportsIndex | None) -> None:
         """Pass or play a card for the agent to move; None for one that is done.
@@ -355,11 +298,11 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        card = action if type(action) is int else _as_int(action)
+        card = action if type(action) is int else engine.as_int(action)
         if not 0 <= card < NUM_CARDS or not self._mask[card]:
             raise ValueError(engine.illegal_reason(self._states[0], self.rules, card))
         turn, over, hand_over, scored = engine.step_one(
-            self._states, self._views, *self._args, card, self._step_rewards, self._mask
+            self._states, *self._args, card, self._step_rewards, self._mask, self._observation
         )
         self._cumulative_rewards[agent] = 0.0
         if scored:
@@ -407,7 +350,7 @@ class raw_env(AECEnv[str, Any, Any]):
             self.terminations.get(agent, True) or self.truncations[agent]
         )
         observation = {
-            "observation": self._views[seat].copy(),
+            "observation": self._view(seat),
             "action_mask": self._mask.copy() if to_move else np.zeros(NUM_CARDS, np.int8),
         }
         if self._with_history:
@@ -418,7 +361,15 @@ class raw_env(AECEnv[str, Any, Any]):
 
     def state(self) -> NDArray[np.int8]:
         """The whole truth: every seat's observation vector, seat 0 first; (seats · F,) int8."""
-        return self._views.reshape(-1).copy()
+        return np.concatenate([self._view(seat) for seat in range(self.rules.seats)])
+
+    def _view(self, seat: int) -> NDArray[np.int8]:
+        """What a seat sees, a fresh array."""
+        if seat == self._turn:
+            return self._observation.copy()
+        view = np.empty_like(self._observation)
+        engine.observe_one(self._states, *self._args, seat, view)
+        return view
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Draw the table, or return it as text or as a picture, as the render mode says.
@@ -431,11 +382,8 @@ class raw_env(AECEnv[str, Any, Any]):
             gymnasium.logger.warn(f"render() needs a render_mode, one of {modes}")
             return None
         scene = Scene.of(self._states[0], self.rules, self._viewer)
-        if self.render_mode == "ansi":
-            terminal = sys.stdout is not None and sys.stdout.isatty()
-            return text(scene, colour=terminal and not os.environ.get("NO_COLOR"))
         if self._window is None:
-            return draw(scene)
+            return shown(scene, self.render_mode)
         self._window.show(scene, self.metadata["render_fps"])
         return None
 
@@ -456,10 +404,3 @@ class raw_env(AECEnv[str, Any, Any]):
         if isinstance(view, str) or view not in range(self.rules.seats):
             raise ValueError(f"view={view!r}: choose 'all' or a seat, 0 … {self.rules.seats - 1}")
         return int(view)
-
-
-def _as_int(value: Any) -> int:
-    try:
-        return value.__index__()  # type: ignore[no-any-return]
-    except (AttributeError, TypeError):
-        raise ValueError(f"{value!r} is not an integer") from None

@@ -153,3 +153,14 @@ def allowed(
     in_pack = (cards >= 0) & (cards < NUM_CARDS)
     legal: NDArray[np.bool_] = in_pack & (mask[rows, np.where(in_pack, cards, 0)] == 1)
     return legal
+
+
+def learner_seats(states: NDArray[Any], rules: Rules, fixed: int | None) -> NDArray[np.int64]:
+    """Where the learner sits in episodes that start from (N,) records, (N,).
+
+    Its fixed seat, or one drawn for each table as a function of its (seed, table, hand).
+    """
+    seats = np.full(len(states), fixed or 0, np.int64)
+    if fixed is None:
+        engine.draw_seats(states, engine.rules_record(rules), seats)
+    return seats

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from black_maria import engine
 from black_maria.aec import raw_env
 from black_maria.cards import NUM_CARDS
-from black_maria.opponents import Opponent, Opponents
+from black_maria.opponents import Opponent, Opponents, learner_seats
 from black_maria.rules import Rules
 
 ILLEGAL: Final = ("raise", "lose")
@@ -147,10 +147,10 @@ class BlackMaria(gymnasium.Env[Any, Any]):
             raise ValueError(f"illegal={illegal!r}: choose from {', '.join(map(repr, ILLEGAL))}")
         if flatten and history:
             raise ValueError("flatten=True leaves the vector alone: history=True has no place")
-        self._opponents = Opponents(opponents, self.rules)
-        self._fixed_seat = seat
-        self._illegal = illegal
-        self._flatten = flatten
+        self.opponents = Opponents(opponents, self.rules)
+        self.seat = seat
+        self.illegal = illegal
+        self.flatten, self.history = flatten, history
 
         agent = self._table.possible_agents[0]
         self.observation_space = space = self._table.observation_space(agent)
@@ -170,7 +170,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         """
         self._table.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else operator.index(seed))
-        self._seat = int(self._seats_at(self._table.states)[0])
+        self._seat = int(learner_seats(self._table.states, self.rules, self.seat)[0])
         self._over = False
         self._others_move()
         return self._observe(), self._info()
@@ -186,7 +186,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         if self._over or table.agent_selection != agent:
             raise ResetNeeded("no card is due here: call reset()")
         card = operator.index(action)
-        if self._illegal == "lose" and not (0 <= card < NUM_CARDS and self.action_masks()[card]):
+        if self.illegal == "lose" and not (0 <= card < NUM_CARDS and self.action_masks()[card]):
             reward, self._over = -float(self.rules.hand_points), True
         else:
             table.step(card)
@@ -222,7 +222,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
                 continue
             obs = {name: array[None] for name, array in table.observe(mover).items()}
             seat = np.array([self._seat])
-            self._opponents.choose(card, obs, table.keys(), table.states, seat, np.arange(1))
+            self.opponents.choose(card, obs, table.keys(), table.states, seat, np.arange(1))
             table.step(int(card[0]))
             reward += table.rewards[agent]
         return reward
@@ -230,7 +230,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
     def _observe(self) -> Any:
         observation = self._table.observe(self._agent)
         observation["action_mask"] *= not self._over
-        return observation["observation"] if self._flatten else observation
+        return observation["observation"] if self.flatten else observation
 
     def _info(self) -> dict[str, Any]:
         info = self._table.infos[self._agent]
@@ -240,12 +240,6 @@ class BlackMaria(gymnasium.Env[Any, Any]):
             "dealer": info["dealer"],
             "totals": np.array(info["totals"], np.int32),
         }
-
-    def _seats_at(self, states: NDArray[Any]) -> NDArray[np.int64]:
-        """Where the learner sits in episodes that start from ``states``."""
-        if self._fixed_seat is not None:
-            return np.full(len(states), self._fixed_seat, np.int64)
-        return self._table.draw_seats(states)
 
 
 class _Table(raw_env):
@@ -261,25 +255,3 @@ class _Table(raw_env):
         keys = np.empty(1, np.uint64)
         engine.choice_keys(self._states, keys)
         return keys
-
-    def draw_seats(self, states: NDArray[Any]) -> NDArray[np.int64]:
-        """A seat for the learner at each table, a function of its (seed, table, hand)."""
-        seats = np.empty(len(states), np.int64)
-        engine.draw_seats(states, self._args[0], seats)
-        return seats
-
-    def start(
-        self, seed: SupportsIndex, hand: SupportsIndex, options: Mapping[str, Any]
-    ) -> tuple[NDArray[Any], NDArray[np.int8]]:
-        """The game, as ``Tables.load`` takes it, that ``reset`` would start."""
-        states, views, _ = self._deal(operator.index(seed), operator.index(hand), options)
-        return states, views[None]
-
-    def history_of(self, state: Any, seat: int, history: NDArray[np.int8]) -> None:
-        """Write what a seat saw of a hand."""
-        engine.write_history(state, self._args[0][0], seat, history)
-
-    def picture_of(self, states: NDArray[Any]) -> Any:
-        """Render another table's record, (1,)."""
-        self._states = states
-        return self.render()

@@ -5,7 +5,7 @@
 ``reset``; copy what is to be kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -73,7 +73,7 @@ class Tables:
         self._deal_on = deal_on
 
         self._states: NDArray[Any] = np.zeros(count, engine.STATE)
-        self._views = np.zeros((count, seats, self.layout.size), np.int8)
+        self._every = np.ones(count, np.bool_)
         self._observation = np.zeros((count, self.layout.size), np.int8)
         self._mask = np.zeros((count, NUM_CARDS), np.int8)
         self._seat = np.zeros(count, np.int64)
@@ -92,29 +92,83 @@ class Tables:
         seed: Seeds | None = None,
         where: ArrayLike | None = None,
         *,
-        hand: int = 0,
+        hand: SupportsIndex | ArrayLike = 0,
     ) -> None:
         """Start a new episode: a hand of a seed, or without one each table's next hand.
 
         Args:
             seed: 0 … 2⁶⁴ − 1, one for all tables or (N,), one for each.
             where: (N,) bool, the tables to start; all of them without it.
-            hand: Number of the seed's hand to start with, from 0.
+            hand: Number of the seed's hand to start with, from 0, or (N,), one for each table.
 
         Raises:
             ValueError: An impossible seed or hand, or wrong shapes; nothing has changed.
         """
-        if hand and (seed is None or hand < 0):
-            raise ValueError(f"hand={hand}: hands of a seed are numbered from 0")
-        chosen = np.ones(len(self), np.bool_) if where is None else self._checked_where(where)
-        if seed is None:
-            self._states["hand"][chosen] += 1
-        else:
-            self._states["seed"][chosen] = _seeds(seed, len(self))[chosen]
-            self._states["table"][chosen] = self._table_numbers[chosen]
-            self._states["hand"][chosen] = hand
-        engine.deal_tables(self._states, self._views, *self._args, chosen)
-        self._observe()
+        chosen = self._chosen(where)
+        states = self._next(seed, chosen, hand)
+        self._states[chosen] = states
+        engine.deal_tables(self._states, self._args[0], chosen)
+        self._observe(chosen)
+
+    def start(
+        self,
+        *,
+        deal: engine.CardsOfSeats | None = None,
+        dealer: ArrayLike | None = None,
+        totals: ArrayLike | None = None,
+        number: ArrayLike | None = None,
+        actions: Iterable[str | int] | None = None,
+        seed: Seeds | None = None,
+        hand: SupportsIndex | ArrayLike = 0,
+        where: ArrayLike | None = None,
+    ) -> None:
+        """Start a given hand; what isn't given is as ``reset(seed, where, hand=hand)`` has it.
+
+        Each of ``dealer``, ``totals``, ``number`` and ``deal`` is one for all tables, or has a
+        leading axis with one for each of the K tables ``where`` it is true.
+
+        Args:
+            deal: The cards of each seat before passing: names or ids for all tables, or an
+                integer array (K, seats, hand size).
+            dealer: A seat.
+            totals: Match points by seat, before the hand.
+            number: Which hand of the seed, or of the match, it is, from 0: it decides where the
+                pass goes.
+            actions: Cards to pass and play first, the same at all tables. What they cost is in
+                the hand's penalties, but earns no reward.
+            seed: As for ``reset``.
+            hand: As for ``reset``.
+            where: (N,) bool, the tables to start; all of them without it.
+
+        Raises:
+            ValueError: Something that can't be, or wrong shapes; nothing has changed.
+        """
+        chosen = self._chosen(where)
+        states = self._next(seed, chosen, hand)
+        engine.start(
+            states, self.rules, self._args[0],
+            deal=deal, dealer=dealer, totals=totals, number=number, actions=actions,
+        )  # fmt: skip
+        self._states[chosen] = states
+        self._observe(chosen)
+
+    def _next(self, seed: Seeds | None, chosen: NDArray[np.bool_], hand: Any) -> NDArray[Any]:
+        """Records of the chosen tables that say which hand of which seed is to be dealt."""
+        states: NDArray[Any] = self._states[chosen]
+        numbers = [engine.check_number(each) for each in np.atleast_1d(np.asarray(hand, object))]
+        if len(numbers) not in (1, len(self)):
+            raise ValueError(f"{len(numbers)} hands for {len(self)} tables")
+        if seed is not None:
+            states["seed"] = _seeds(seed, len(self))[chosen]
+            states["table"] = self._table_numbers[chosen]
+            states["hand"] = np.broadcast_to(numbers, len(self))[chosen]
+            return states
+        if any(numbers):
+            raise ValueError(f"hand={hand}: a number of a seed's hand needs the seed")
+        if (states["hand"] == engine.LAST_HAND).any():
+            raise ValueError(f"no hand comes after number {engine.LAST_HAND}")
+        states["hand"] += 1
+        return states
 
     def observe(self) -> tuple[dict[str, NDArray[np.int8]], NDArray[np.int64]]:
         """What the acting seats see, and which they are.
@@ -155,15 +209,15 @@ class Tables:
                 f"not {cards.dtype} {cards.shape}"
             )
         cards = cards.astype(np.int64, copy=False)
-        moving = () if where is None else (self._checked_where(where),)
-        wrong = engine.find_illegal(self._states, cards, *moving)
+        moving = self._chosen(where)
+        wrong = engine.find_illegal(self._states, cards, moving)
         if wrong >= 0:
             reason = engine.illegal_reason(self._states[wrong], self.rules, int(cards[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         engine.step_tables(
-            self._states, self._views, *self._args, cards,
+            self._states, *self._args, cards,
             self._rewards, self._done, self._observation, self._mask, self._seat,
-            self._deal_on, *moving,
+            self._deal_on, moving,
         )  # fmt: skip
         return self._rewards, self._done
 
@@ -173,9 +227,16 @@ class Tables:
         engine.choice_keys(self._states, keys)
         return keys
 
-    def views(self) -> NDArray[np.int8]:
-        """What every seat sees, acting or not: (N, seats, F) int8. A view; don't write to it."""
-        return self._views
+    def views(self, where: ArrayLike | None = None) -> NDArray[np.int8]:
+        """What every seat sees, acting or not, at the K tables ``where`` it is true, or at all.
+
+        Returns:
+            (K, seats, F) int8, a fresh array.
+        """
+        states = self._states[self._chosen(where)]
+        views = np.empty((len(states), self.rules.seats, self.layout.size), np.int8)
+        engine.observe_all(states, *self._args, views)
+        return views
 
     def states(self) -> NDArray[Any]:
         """The whole truth, (N,) records of ``engine.STATE``. A view; don't write to it."""
@@ -186,37 +247,36 @@ class Tables:
         totals: NDArray[np.int32] = self._states["totals"][:, : self.rules.seats]
         return totals
 
-    def save(self, tables: ArrayLike | None = None) -> tuple[NDArray[Any], NDArray[np.int8]]:
-        """A copy of some tables' games, by position; of all of them without an argument."""
-        places = self._places(tables)
-        return self._states[places].copy(), self._views[places].copy()
+    def save(self, tables: ArrayLike | None = None) -> NDArray[Any]:
+        """A copy of some tables' games, (K,) records, by position; of all without an argument."""
+        saved: NDArray[Any] = self._states[self._places(tables)]
+        return saved
 
-    def load(
-        self, saved: tuple[NDArray[Any], NDArray[np.int8]], tables: ArrayLike | None = None
-    ) -> None:
+    def load(self, saved: NDArray[Any], tables: ArrayLike | None = None) -> None:
         """Put saved games back, at these positions; at all of them without an argument.
 
         A saved game brings its deal's seed and table number along: it goes on as it would
         have gone on where it was saved.
 
         Raises:
-            ValueError: The saved games don't fit the tables or the rules.
+            ValueError: The saved games don't fit the tables, or were played by other rules;
+                nothing has changed.
         """
-        states, views = saved
         places = self._places(tables)
-        if states.dtype != engine.STATE or states.shape != places.shape:
-            raise ValueError(f"{len(states)} saved games don't fit {len(places)} tables")
-        if views.shape != (len(places), *self._views.shape[1:]):
+        if saved.dtype != engine.STATE or saved.shape != places.shape:
+            raise ValueError(f"{len(saved)} saved games don't fit {len(places)} tables")
+        if (saved["rules"] != self._args[0]["stamp"]).any():
             raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")
-        self._states[places] = states
-        self._views[places] = views
-        self._observe()
+        self._states[places] = saved
+        self._observe(self._every)
 
     def _places(self, tables: ArrayLike | None) -> NDArray[np.int64]:
         every = np.arange(len(self))
         return every if tables is None else np.atleast_1d(every[np.asarray(tables)])
 
-    def _checked_where(self, where: ArrayLike) -> NDArray[np.bool_]:
+    def _chosen(self, where: ArrayLike | None) -> NDArray[np.bool_]:
+        if where is None:
+            return self._every
         chosen = np.asarray(where)
         if chosen.shape != (len(self),) or chosen.dtype != np.bool_:
             raise ValueError(
@@ -224,8 +284,10 @@ class Tables:
             )
         return chosen
 
-    def _observe(self) -> None:
-        engine.observe_tables(self._states, self._views, self._observation, self._mask, self._seat)
+    def _observe(self, where: NDArray[np.bool_]) -> None:
+        engine.observe_tables(
+            self._states, *self._args, self._observation, self._mask, self._seat, where
+        )
 
 
 def _table_numbers(tables: int | ArrayLike) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Many seats side by side for Gymnasium: ``BlackMaria`` in batches, on ``Tables``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, SupportsIndex
+from typing import Any, SupportsIndex
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -11,12 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
-from black_maria.opponents import allowed
+from black_maria.opponents import allowed, learner_seats
+from black_maria.render import Scene, shown
 from black_maria.seat import BlackMaria
 from black_maria.tables import Tables, history_rows
-
-# the options that start a given hand
-_DEALING: Final = ("deal", "dealer", "totals", "number", "actions")
 
 
 class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
@@ -42,8 +40,10 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Set the tables up; ``reset`` deals."""
         if arguments.get("render_mode") == "human":
             raise ValueError("render_mode='human' shows one table: use a single environment")
-        one = self._one = BlackMaria(**arguments)
+        one = BlackMaria(**arguments)  # checks the arguments
         self.num_envs = num_envs
+        self.rules, self.opponents, self.seat = one.rules, one.opponents, one.seat
+        self.illegal, self.flatten, self.history = one.illegal, one.flatten, one.history
         self.render_mode = one.render_mode
         self.single_observation_space = one.observation_space
         self.single_action_space = one.action_space
@@ -56,7 +56,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             deal_on=False,
             **{name: value for name, value in arguments.items() if name in own},
         )
-        self._history = bool(arguments.get("history"))
+        self._record = engine.rules_record(self.rules)[0]
         self._rows = np.arange(num_envs)
         self._seat = np.zeros(num_envs, np.int64)
         self._seeded = np.zeros(num_envs, np.bool_)
@@ -85,16 +85,16 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             if where.shape != self._rows.shape or where.dtype != np.bool_:
                 raise ValueError(f"reset_mask must be bool, shape ({self.num_envs},)")
         seeds, fresh = self._checked_seeds(seed)
-        if any(options.get(name) is not None for name in _DEALING):
-            states, rows = self._tables.states(), np.flatnonzero(where)
-            seeds, hands = np.where(fresh, seeds, states["seed"]), states["hand"] + 1
-            hands[fresh] = 0
-            games = [self._one._table.start(seeds[i], hands[i], options) for i in rows]
-            states, views = (np.concatenate(parts) for parts in zip(*games, strict=True))
-            self._tables.load((states, views), rows)
+        states = self._tables.states()
+        seeds, hands = (
+            np.where(fresh, seeds, states["seed"]),
+            np.where(fresh, 0, states["hand"] + 1),
+        )
+        given = {name: options.get(name) for name in engine.START_OPTIONS}
+        if any(value is not None for value in given.values()):
+            self._tables.start(**given, seed=seeds, hand=hands, where=where)
         else:
-            self._tables.reset(seeds, where & fresh)
-            self._tables.reset(where=where & ~fresh)
+            self._tables.reset(seeds, where, hand=hands)
         self._seeded |= where
         self._begin(where)
         return self._observe(), self._infos(where, self._mask)
@@ -113,7 +113,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise ResetNeeded("no card is due in some rows: call reset()")
         cards, legal = self._checked(actions)
         self._ready[:] = False
-        rewards = np.where(legal, 0.0, -float(self._one.rules.hand_points))
+        rewards = np.where(legal, 0.0, -float(self.rules.hand_points))
         ended = ~legal
         self._move(cards, legal, rewards, ended)
         self._others_move(rewards, ended)
@@ -132,12 +132,10 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def render(self) -> tuple[Any, ...] | None:
         """A picture of every table, as the render mode says."""
-        states = self._tables.states()
-        return tuple(self._one._table.picture_of(states[i : i + 1]) for i in self._rows)
-
-    def close_extras(self, **kwargs: Any) -> None:
-        """Let go of what rendering holds open."""
-        self._one.close()
+        if self.render_mode is None:
+            return None
+        scenes = (Scene.of(state, self.rules) for state in self._tables.states())
+        return tuple(shown(scene, self.render_mode) for scene in scenes)
 
     @property
     def _mask(self) -> NDArray[np.int8]:
@@ -166,17 +164,17 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             )
         cards = cards.astype(np.int64)  # a copy: opponents' cards go in as well
         legal = allowed(self._mask, self._rows, cards)
-        if self._one._illegal == "raise" and not legal.all():
+        if self.illegal == "raise" and not legal.all():
             row = int(legal.argmin())
             state = self._tables.states()[row]
-            reason = engine.illegal_reason(state, self._one.rules, int(cards[row]))
+            reason = engine.illegal_reason(state, self.rules, int(cards[row]))
             raise ValueError(f"row {row}, {reason}")
         return cards, legal
 
     def _begin(self, where: NDArray[np.bool_]) -> None:
         """Sit down at tables just dealt, and let the opponents move."""
         self._ready[where] = False
-        self._seat[where] = self._one._seats_at(self._tables.states())[where]
+        self._seat[where] = learner_seats(self._tables.states(), self.rules, self.seat)[where]
         self._others_move(np.zeros(self.num_envs), ~where)
         self._ready[where] = True
 
@@ -185,7 +183,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         cards, states = np.zeros(self.num_envs, np.int64), self._tables.states()
         while (where := ~ended & (states["turn"] != self._seat)).any():
             obs, _ = self._tables.observe()
-            self._one._opponents.choose(
+            self.opponents.choose(
                 cards, obs, self._tables.keys(), states, self._seat, np.flatnonzero(where)
             )
             self._move(cards, where, rewards, ended)
@@ -205,7 +203,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _observe(self) -> Any:
         obs, _ = self._tables.observe()
-        if self._one._flatten:
+        if self.flatten:
             return obs["observation"].copy()
         return {name: array.copy() for name, array in obs.items()}
 
@@ -227,19 +225,18 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """The last observations and infos of episodes that have ended, as Gymnasium has them."""
         rows = np.flatnonzero(ended)
         batch = {
-            "observation": self._tables.views()[rows, self._seat[rows]],
+            "observation": self._tables.views(ended)[np.arange(len(rows)), self._seat[rows]],
             "action_mask": np.zeros((len(rows), NUM_CARDS), np.int8),
         }
-        if self._history:
-            batch["history"] = np.empty((len(rows), history_rows(self._one.rules), 3), np.int8)
+        if self.history:
+            batch["history"] = np.empty((len(rows), history_rows(self.rules), 3), np.int8)
             for k, row in enumerate(rows):
-                self._one._table.history_of(
-                    self._tables.states()[row], self._seat[row], batch["history"][k]
-                )
+                state = self._tables.states()[row]
+                engine.write_history(state, self._record, self._seat[row], batch["history"][k])
         last = np.full(self.num_envs, None, dtype=object)
         for k, row in enumerate(rows):
             each = {name: array[k] for name, array in batch.items()}
-            last[row] = each["observation"] if self._one._flatten else each
+            last[row] = each["observation"] if self.flatten else each
         info = self._infos(ended, np.zeros_like(self._mask))
         return {
             "final_obs": last, "_final_obs": ended.copy(),

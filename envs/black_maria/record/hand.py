@@ -1,35 +1,20 @@
-"""Hands as lines of JSON: written, read and checked, replayed, shown.
+"""A recorded hand: written, read and checked, replayed."""
 
-A ``Hand`` holds the cards as dealt, the passes, the cards played and what they cost. A file
-has one a line; docs/records.md describes its entries.
-
-    python -m black_maria.record show hands.jsonl --hand 3
-"""
-
-import argparse
 import json
-import os
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, NamedTuple, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from black_maria import engine
-from black_maria.cards import NUM_CARDS, card_name
-from black_maria.record_entries import VERSION, read_entries, write_cards, write_rules
-from black_maria.record_text import text
+from black_maria.cards import NUM_CARDS
+from black_maria.record.entries import VERSION, read_entries, write_cards, write_rules
 from black_maria.rules import Rules
-
-MAX_LINE: Final = 1 << 20
-"""Bytes of the longest line that is read; a hand has a few thousand at most."""
 
 _EVERY_CARD = np.arange(NUM_CARDS)
 
-FilePath = str | os.PathLike[str]
 Cards = tuple[int, ...]
 
 
@@ -95,7 +80,7 @@ class Hand:
             if not int(state.legal) >> card & 1:
                 where = f"pass {number}" if number <= passed else f"card {number - passed}"
                 raise ValueError(f"{where}: {engine.illegal_reason(state, self.rules, card)}")
-            engine.apply(state, self._record, card)
+            engine.apply(state, self._record[0], card)
             yield state
 
     def options(self) -> dict[str, Any]:
@@ -158,7 +143,7 @@ class Hand:
     @property
     def _record(self) -> Any:
         episode = "hand" if self.match_hand is None else "match"
-        return engine.rules_record(self.rules, episode=episode)[0]
+        return engine.rules_record(self.rules, episode=episode)
 
     def _order(self, state: Any) -> list[int]:
         """The cards passed, from the seat to move on clockwise, and then those played."""
@@ -170,14 +155,20 @@ class Hand:
         """The table before the first card, once all but the cards played has been checked."""
         for wrong in self._contradictions():
             raise ValueError(wrong)
-        state = np.zeros(1, engine.STATE)[0]
-        state.seed, state.table, state.hand = self.seed, self.table, self.hand
-        state.match_hand = self.match_hand or 0
-        state.playoff = bool(self.playoff)
-        state.playing = sum(1 << seat for seat in self._playing)
-        state.num_playing = len(self._playing)
-        state.totals[: self.rules.seats] = self.totals or 0
-        engine.begin(state, self._record, self._deck(state), self.dealer)
+        states: NDArray[Any] = np.zeros(1, engine.STATE)
+        states["seed"], states["table"] = self.seed, self.table
+        engine.start(
+            states,
+            self.rules,
+            self._record,
+            deal=self.deal,
+            dealer=self.dealer,
+            totals=self.totals or (0,) * self.rules.seats,
+            number=self.hand if self.match_hand is None else self.match_hand,
+            playoff=self.playoff,
+        )
+        state = states[0]
+        state.hand = self.hand
 
         wanted = self.rules.pass_count if state.phase == engine.PASSING else 0
         for seat, cards in enumerate(self.passes):
@@ -229,22 +220,6 @@ class Hand:
         totals = self.totals or (0,) * len(seats)
         if any(totals[seat] != min(totals) for seat in self.playoff):
             yield f"playoff {listed}: they don't all have the lowest total"
-
-    def _deck(self, state: Any) -> NDArray[np.int8]:
-        """The deck that ``engine.begin`` deals out like this."""
-        if len(self._playing) == self.rules.seats:
-            return engine.deck_order(self.deal, self.rules)
-        pack = np.empty(engine.MAX_DECK, np.int8)
-        pack = pack[: engine.fill_deck(state, self._record, pack)]
-        size = len(pack) // len(self._playing)
-        for seat, cards in enumerate(self.deal):
-            due = size if seat in self._playing else 0
-            if len(cards) != due:
-                raise ValueError(f"seat {seat} is dealt {len(cards)} cards instead of {due}")
-        holdings = [self.deal[seat] for seat in self._playing]
-        for card in Counter(c for cards in holdings for c in cards) - Counter(pack.tolist()):
-            raise ValueError(f"{card_name(card)} is dealt twice, or isn't in the play-off's pack")
-        return np.array(holdings, np.int8).T.reshape(-1)
 
 
 def of_states(
@@ -320,138 +295,5 @@ def _of_table(
     return hand
 
 
-# --- files ------------------------------------------------------------------------------------
-
-
-class Damage(NamedTuple):
-    """A line that holds no hand."""
-
-    line: int
-    """Its number, counting from 1."""
-    reason: str
-
-
-class Records(NamedTuple):
-    """What a file holds."""
-
-    hands: list[Hand]
-    damages: list[Damage]
-
-
-def write(target: FilePath | TextIO, hands: Iterable[Hand]) -> None:
-    """Append hands, one a line, to a file by path or to an open text file."""
-    if not isinstance(target, str | os.PathLike):
-        target.writelines(hand.to_json() + "\n" for hand in hands)
-        return
-    with open(target, "a+b") as file:
-        if file.tell():
-            file.seek(-1, os.SEEK_END)
-            if file.read(1) != b"\n":  # somebody was interrupted: spoil no more than that line
-                file.write(b"\n")
-        file.writelines(hand.to_json().encode() + b"\n" for hand in hands)
-
-
-def read(path: FilePath) -> Records:
-    """Read and check a file; what is wrong with a line loses that line alone.
-
-    Raises:
-        OSError: There is no such file, or it can't be read.
-    """
-    records = Records([], [])
-    for number, found in scan(path):
-        if isinstance(found, Hand):
-            records.hands.append(found)
-        else:
-            records.damages.append(Damage(number, found))
-    return records
-
-
-def scan(path: FilePath) -> Iterator[tuple[int, Hand | str]]:
-    """Read and check a file line by line, however long it is.
-
-    Yields:
-        The line's number, counting from 1, and its hand, or what is wrong with it in words.
-        Blank lines are left out.
-
-    Raises:
-        OSError: There is no such file, or it can't be read.
-    """
-    with open(path, "rb") as file:
-        for number, line in _lines(file):
-            yield number, _hand_of(line)
-
-
-def _hand_of(line: bytes) -> Hand | str:
-    """A line's hand, or what is wrong with it."""
-    if len(line) > MAX_LINE:
-        return f"longer than {MAX_LINE} bytes"
-    try:
-        return Hand.from_json(line.decode("utf-8-sig").strip())
-    except UnicodeDecodeError as error:
-        return f"not UTF-8 text: byte {line[error.start]:#04x} at place {error.start + 1}"
-    except ValueError as error:
-        return str(error) if line.endswith(b"\n") else f"the file ends within it: {error}"
-
-
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines that aren't blank, numbered from 1; of one that is too long, its beginning."""
-    number = 0
-    while line := file.readline(MAX_LINE + 1):
-        number += 1
-        rest = line
-        while rest and not rest.endswith(b"\n"):
-            rest = file.readline(MAX_LINE)
-        if line.strip() or len(line) > MAX_LINE:
-            yield number, line
-
-
 def _listed(numbers: Iterable[int]) -> str:
     return " ".join(map(str, numbers))
-
-
-# --- on the terminal --------------------------------------------------------------------------
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The command line; exits with 1 and says why where a hand can't be shown."""
-    parser = argparse.ArgumentParser("python -m black_maria.record", description="Recorded hands.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("show", help="print hands trick by trick")
-    command.add_argument("file", help="a file of hands, one a line (docs/records.md)")
-    command.add_argument(
-        "--hand", type=int, metavar="N", help="the hand on line N, counting from 1; default: all"
-    )
-    chosen = parser.parse_args(arguments)
-    try:
-        failures = _show_file(chosen.file, chosen.hand)
-    except BrokenPipeError:  # the reader has seen enough, as head does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        failures = []
-    except OSError as error:
-        failures = [f"{chosen.file}: {error.strerror}"]
-    if failures:
-        sys.exit("\n".join(failures))
-
-
-def _show_file(path: str, wanted: int | None) -> list[str]:
-    """Print a file's hands, or one; return what couldn't be shown."""
-    failures, last, gap = [], 0, ""
-    with open(path, "rb") as file:
-        for last, line in _lines(file):
-            if wanted not in (None, last):
-                continue
-            found = _hand_of(line)
-            if isinstance(found, str):
-                failures.append(f"{path}, line {last}: {found}")
-            else:
-                print(f"{gap}line {last}: {text(found)}")
-                gap = "\n"
-            if wanted is not None:
-                return failures
-    if wanted is not None:
-        failures.append(f"{path} has no line {wanted}: its last hand is on line {last}")
-    return failures
-
-
-if __name__ == "__main__":
-    main()

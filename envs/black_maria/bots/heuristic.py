@@ -36,7 +36,8 @@ from typing import Final
 import numpy as np
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.engine import MAX_SEATS, inlined, kernel, record_type
+from black_maria.engine import MAX_SEATS, record_type
+from black_maria.kernels import inlined, kernel
 
 # Constants are in penalty points or are shares, found by measuring against duck and against
 # earlier versions, those that other rules need in omnibus, dirty_lady and cancellation;

@@ -16,7 +16,7 @@ from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
 from black_maria.cards import CLUBS, DIAMONDS, HEARTS, RANK_NAMES, rank_of, suit_of
-from black_maria.render import DEFAULT_SIZE, RED_SUITS, Cards, Place, Scene, agent_name
+from black_maria.render.scene import DEFAULT_SIZE, RED_SUITS, Cards, Place, Scene, agent_name
 
 _SMOOTH: Final = 2
 _SMALLEST: Final = 60

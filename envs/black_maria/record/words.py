@@ -7,7 +7,7 @@ from black_maria import engine
 from black_maria.cards import card_name, card_names
 
 if TYPE_CHECKING:
-    from black_maria.record import Hand
+    from black_maria.record.hand import Hand
 
 
 def text(hand: "Hand") -> str:

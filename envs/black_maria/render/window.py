@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from black_maria.picture import draw, load_pygame
-from black_maria.render import DEFAULT_SIZE, Scene
+from black_maria.render.picture import draw, load_pygame
+from black_maria.render.scene import DEFAULT_SIZE, Scene
 
 
 class Window:
