@@ -2,7 +2,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: train evaluate ladder test lint bench bench-training docs notebooks interop
+.PHONY: help train evaluate ladder test lint bench bench-training docs notebooks interop
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
 train: .venv/installed  ## train a first agent and print its table
 	$(BIN)/python train.py
@@ -16,7 +19,7 @@ ladder: .venv/installed  ## play docs/ladder.md again, with AGENTS="path …" on
 test: .venv/installed  ## run the whole test suite, notebooks included
 	$(BIN)/python -m pytest
 
-lint: .venv/installed
+lint: .venv/installed  ## check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
