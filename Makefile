@@ -2,7 +2,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: train evaluate ladder test lint bench bench-training docs notebooks interop
+.PHONY: help train evaluate ladder test lint bench bench-training docs notebooks interop
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
 
 train: .venv/installed  ## train a first agent and print its table
 	$(BIN)/python train.py
@@ -11,12 +14,12 @@ evaluate: .venv/installed  ## measure the champion and the bots against each oth
 	$(BIN)/python evaluate.py
 
 ladder: .venv/installed  ## play docs/ladder.md again, with AGENTS="path …" on top; hours
-	$(BIN)/python docs/ladder.py $(AGENTS)
+	$(BIN)/python scripts/ladder.py $(AGENTS)
 
 test: .venv/installed  ## run the whole test suite, notebooks included
 	$(BIN)/python -m pytest
 
-lint: .venv/installed
+lint: .venv/installed  ## check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -32,7 +35,7 @@ bench-training: .venv-sb3/installed  ## the trainer beside MaskablePPO
 	.venv-sb3/bin/python benchmarks/bench_training.py
 
 docs: .venv/installed  ## write the generated pages again
-	$(BIN)/python docs/generate.py
+	$(BIN)/python scripts/docs.py
 
 notebooks: .venv/installed  ## execute the notebooks in place, outputs kept
 	$(BIN)/python -m pytest --nbmake --overwrite notebooks
@@ -40,7 +43,7 @@ notebooks: .venv/installed  ## execute the notebooks in place, outputs kept
 interop: .venv/installed .venv-sb3/installed .venv-rllib/installed  ## train with other learners
 	$(BIN)/python -m pytest -m interop
 
-.venv-%/installed: docs/interop/%.txt pyproject.toml
+.venv-%/installed: examples/requirements/%.txt pyproject.toml
 	test -d .venv-$* || $(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	.venv-$*/bin/pip install --quiet --disable-pip-version-check --editable ".[agents]" -r $<

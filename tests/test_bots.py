@@ -1,4 +1,4 @@
-"""The players random and duck: their rules, and their manners."""
+"""The manners of every bot; the rules of the players random and duck."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def many(obs, count):
 
 def test_make_bot__by_name():
     assert {"random", "duck"} <= set(BOTS)
-    for name in ("random", "duck"):
+    for name in BOTS:
         assert make_bot(name).name == name
 
 
@@ -45,7 +45,7 @@ def test_make_bot__unknown_names_refused():
         make_bot("duck", "nope")
 
 
-@pytest.mark.parametrize("name", ["random", "duck"])
+@pytest.mark.parametrize("name", BOTS)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -72,7 +72,7 @@ def test_act__wrong_shapes_and_types_refused(name, change, words):
         make_bot(name).act(obs, obs.pop("keys"))
 
 
-@pytest.mark.parametrize("name", ["random", "duck"])
+@pytest.mark.parametrize("name", BOTS)
 @pytest.mark.parametrize("value", [-1, 2, 3])
 def test_act__a_mask_of_other_numbers_refused(name, value):
     obs = many(Hand(fill("", "", "")).obs(), 3)
@@ -81,7 +81,7 @@ def test_act__a_mask_of_other_numbers_refused(name, value):
         make_bot(name).act(obs, np.zeros(3, np.uint64))
 
 
-@pytest.mark.parametrize("name", ["random", "duck"])
+@pytest.mark.parametrize("name", BOTS)
 def test_act__a_row_without_a_legal_card_refused(name):
     obs = many(Hand(fill("", "", "")).obs(), 3)
     obs["action_mask"][1] = 0
@@ -89,14 +89,14 @@ def test_act__a_row_without_a_legal_card_refused(name):
         make_bot(name).act(obs, keys(3))
 
 
-@pytest.mark.parametrize("name", ["random", "duck"])
+@pytest.mark.parametrize("name", BOTS)
 def test_act__an_empty_batch_is_fine(name):
     obs = {"observation": np.zeros((0, 656), np.int8), "action_mask": np.zeros((0, 52), np.int8)}
     actions = make_bot(name).act(obs, np.zeros(0, np.uint64))
     assert (actions.shape, actions.dtype) == ((0,), np.int64)
 
 
-@pytest.mark.parametrize("name", ["random", "duck"])
+@pytest.mark.parametrize("name", BOTS)
 def test_act__independent_of_the_batch_and_leaves_its_inputs_alone(name):
     bot = make_bot(name)
     tables = Tables(64, seed=4)

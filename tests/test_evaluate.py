@@ -33,7 +33,7 @@ def script(path):
     return module
 
 
-evaluate, ladder = script(ROOT / "evaluate.py"), script(ROOT / "docs" / "ladder.py")
+evaluate, ladder = script(ROOT / "evaluate.py"), script(ROOT / "scripts" / "ladder.py")
 
 
 @pytest.fixture(autouse=True)
@@ -210,7 +210,7 @@ def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkey
     ladder.main(dataclasses.replace(config, share=1.0, agents=()))
     results = ladder.main(config)  # one more agent, fewer deals: what was kept counts
     page = config.out.read_text(encoding="utf-8")
-    assert "python docs/ladder.py heuristic --share 0.001`" in page
+    assert "python scripts/ladder.py heuristic --share 0.001`" in page
     rows = [line.split(" | ") for line in page.splitlines() if "±" in line]
     assert [row[1] for row in rows] == [f"`{name}`" for name in edges(results)]
     games = {(result.agent, result.others): result.games for result in results}

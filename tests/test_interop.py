@@ -35,7 +35,7 @@ def run(venv, *arguments):
     [(".venv-sb3", "maskable_ppo.py"), (".venv-rllib", "rllib_ppo.py")],
 )
 def test_example__ends_clearly_better_than_random(venv, script):
-    output = run(venv, f"docs/interop/{script}")
+    output = run(venv, f"examples/{script}")
     points = float(re.search(r"alone against two random: ([\d.]+)", output).group(1))
     assert points < 10, "a random player takes 14.33"
 

@@ -47,6 +47,8 @@ def test_sdist__can_be_built_and_tested_from(tmp_path):
     assert {f"envs/{name}" for name in SOURCES if name.startswith("black_maria/")} <= names
     assert {"train.py", "evaluate.py", "Makefile", "README.md", "LICENSE"} <= names
     assert {"tests/oracle.py", "docs/rules.md", "notebooks/01_quickstart.ipynb"} <= names
+    assert {"scripts/docs.py", "examples/maskable_ppo.py", "benchmarks/bench_aec.py"} <= names
+    assert {"CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff"} <= names
 
 
 BLOCK = "import sys; sys.modules.update(dict.fromkeys({blocked}))\n"

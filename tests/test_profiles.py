@@ -366,7 +366,7 @@ def match_of(kind):
 
 
 @pytest.mark.parametrize("kind", MATCHES)
-@pytest.mark.parametrize("reward", ["trick", "hand", "relative", "match"])
+@pytest.mark.parametrize("reward", engine.REWARDS)
 def test_match__lockstep(kind, reward):
     rules, text = match_of(kind)
     seen = lockstep(

@@ -168,7 +168,7 @@ def test_champions_script__has_options_that_train_py_takes_and_makes_agents_befo
         (tmp_path / name).write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n')
         (tmp_path / name).chmod(0o755)
     path = f"{tmp_path}:{os.environ['PATH']}"
-    script = ["sh", str(ROOT / "docs" / "champions.sh")]
+    script = ["sh", str(ROOT / "scripts" / "champions.sh")]
     subprocess.run(script, env={"PATH": path}, stdin=subprocess.DEVNULL, check=True)
     made = set()
     for call in (tmp_path / "calls").read_text().splitlines():

@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/: python docs/generate.py."""
+"""Write the generated pages of docs/: python scripts/docs.py."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from black_maria.cards import NUM_CARDS, card_name
 from black_maria.layout import layout_of
 from black_maria.rules import PROFILES, Rules
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parent.parent / "docs"
 
 OBSERVATION = """# The observation vector, index by index
 
@@ -26,7 +26,7 @@ gives the blocks by name, `layout_of(rules)["holding"]` a block's slice.
 
 RULES = """# The rules, profile by profile
 
-Made from `black_maria.rules` and the notes in `docs/generate.py` by `make docs`; don't edit.
+Made from `black_maria.rules` and the notes in `scripts/docs.py` by `make docs`; don't edit.
 
 `Rules` is a frozen dataclass whose fields are the clauses; each field's docstring names its
 rule book. Get one by name, and change what your table plays otherwise:

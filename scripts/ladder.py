@@ -1,8 +1,8 @@
 """Write docs/ladder.md and its picture: every player against every other, both ways.
 
-    python docs/ladder.py                       # the players that the package names
-    python docs/ladder.py runs/first/agent.pt
-    torchrun --nproc_per_node 2 docs/ladder.py  # the same page, on two cores
+    python scripts/ladder.py                       # the players that the package names
+    python scripts/ladder.py runs/first/agent.pt
+    torchrun --nproc_per_node 2 scripts/ladder.py  # the same page, on two cores
 
 Slow players get fewer deals; a pair plays as many as the slower of the two. Scores are kept in
 runs/ladder.npz as they come: stopped with Ctrl-C, the same command goes on from there, and
@@ -27,7 +27,7 @@ from black_maria_agents.distributed import joined
 from black_maria_agents.report import plot, progress_on, result_table
 from black_maria_agents.results import Result, edges
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).parent.parent / "docs"
 RULES: Final = Rules()
 DEALS: Final = 5_000
 """Deals of each pair of fast players."""
@@ -108,7 +108,7 @@ def main(config: LadderConfig) -> list[Result]:
             console.print(result_table(results, RULES))
             times = {name: decision_time(agent) for name, agent in agents.items()}
             share = [] if config.share == 1 else [f"--share {config.share:g}"]
-            command = " ".join(["python docs/ladder.py", *config.agents, *share])
+            command = " ".join(["python scripts/ladder.py", *config.agents, *share])
             config.out.write_text(page(results, times, command), encoding="utf-8")
             plot(config.out.with_suffix(".png"), results, RULES)
     return results

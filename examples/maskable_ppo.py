@@ -1,7 +1,7 @@
 """sb3-contrib's MaskablePPO on the single-seat environment.
 
-    pip install "black-maria[agents]" -r docs/interop/sb3.txt
-    python docs/interop/maskable_ppo.py
+    pip install "black-maria[agents]" -r examples/requirements/sb3.txt
+    python examples/maskable_ppo.py
 
 One seat learns against two `random` players; the mask is found by `action_masks()`.
 """

@@ -1,7 +1,7 @@
 """Draw the learning curve of one run, or the band of several, and keep its points as CSV.
 
-    python docs/curves.py docs/training.png runs/first runs/first-2 runs/first-3
-    python docs/curves.py docs/champion.png runs/champion,runs/second
+    python scripts/curves.py docs/training.png runs/first runs/first-2 runs/first-3
+    python scripts/curves.py docs/champion.png runs/champion,runs/second
 
 Runs joined by commas are one curve: each started from the weights of the one before.
 
@@ -84,5 +84,5 @@ def main(target: Path, chains: list[list[Path]]) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) < 3:
-        sys.exit("usage: python docs/curves.py PICTURE.png RUN …")
+        sys.exit("usage: python scripts/curves.py PICTURE.png RUN …")
     main(Path(sys.argv[1]), [[Path(run) for run in name.split(",")] for name in sys.argv[2:]])

@@ -1,7 +1,7 @@
 """RLlib's PPO with action masks on the AEC environment, self-play, two rollout workers.
 
-    pip install "black-maria[agents]" -r docs/interop/rllib.txt
-    python docs/interop/rllib_ppo.py
+    pip install "black-maria[agents]" -r examples/requirements/rllib.txt
+    python examples/rllib_ppo.py
 
 One shared policy plays all seats. This is also how to use a cluster: `ray.init(address=…)`,
 more `num_env_runners`, `num_learners`.
