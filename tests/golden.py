@@ -57,6 +57,7 @@ class Digests:
     """A running hash for each thing that is told apart."""
 
     def __init__(self) -> None:
+        """Nothing is hashed yet."""
         self._hashes: dict[str, Any] = {}
 
     def add(self, what: str, *values: Any) -> None:
@@ -155,7 +156,7 @@ def some(rows: Mapping[str, np.ndarray], which: Any) -> tuple[dict[str, np.ndarr
     return obs, obs.pop("keys")
 
 
-# --- the parts: each gives what → digest --------------------------------------------------------
+# --- the parts: from rules to what → digest -----------------------------------------------------
 
 
 def deals(rules: Rules) -> Recorded:
@@ -316,7 +317,7 @@ def champion(rules: Rules, left_out: Recorded | None = None) -> Recorded:
     return policy_cards("champion", rules, rows, left_out or near_ties("champion", rules, rows))
 
 
-PARTS: Final[Mapping[str, Callable[[Rules], Recorded]]] = {
+PARTS: Final[Mapping[str, Callable[..., Recorded]]] = {
     part.__name__: part
     for part in (
         deals, hands, records, environment, gymnasium, searches, champion, bots, matches, playoffs,

@@ -22,10 +22,9 @@ def rules_of(pair: str) -> Rules:
 @pytest.mark.parametrize(("pair", "part"), RECORDED, ids=map("-".join, RECORDED))
 def test_golden__nothing_that_was_recorded_has_changed(pair, part):
     rules, recorded = rules_of(pair), RECORDED[pair, part]
-    if part == "champion":
-        found = golden.champion(rules, recorded)
-    else:
-        found = golden.PARTS[part](rules)
+    # the champion's near ties are left out as they were when it was recorded
+    left_out = [recorded] if part == "champion" else []
+    found = golden.PARTS[part](rules, *left_out)
     differing = [what for what in {**recorded, **found} if found.get(what) != recorded.get(what)]
     assert not differing, f"{pair}, {part}: these have changed: {', '.join(differing)}"
 
