@@ -263,7 +263,9 @@ class Tables:
                 nothing has changed.
         """
         places = self._places(tables)
-        if saved.dtype != engine.STATE or saved.shape != places.shape:
+        if not isinstance(saved, np.ndarray) or saved.dtype != engine.STATE:
+            raise ValueError("saved games are an array of records, as save() gives it")
+        if saved.shape != places.shape:
             raise ValueError(f"{len(saved)} saved games don't fit {len(places)} tables")
         if (saved["rules"] != self._args[0]["stamp"]).any():
             raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")
