@@ -46,7 +46,7 @@ def copy(tmp_path_factory):
 
 
 def run(folder: Path, **variables: str) -> list[int]:
-    """Pass steps, receiver of seat 0, seat to move, kernels compiled, and whether seat 0 holds cards."""
+    """Pass steps, receiver of seat 0, seat to move, kernels compiled, and if seat 0 holds cards."""
     done = subprocess.run(
         [sys.executable, "-c", DEAL],
         env=os.environ | {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
