@@ -159,7 +159,8 @@ class Layout:
     @cached_property
     def record(self) -> NDArray[Any]:
         """The blocks' offsets, as the one-element record array that kernels read."""
-        dtype = np.dtype((np.record, [(name, np.int64) for name in self.blocks]))
+        offsets = np.dtype([(name, np.int64) for name in self.blocks], align=True)
+        dtype = np.dtype((np.record, offsets))
         return np.array([tuple(block.start for block in self.blocks.values())], dtype)
 
     def _checked(self, vector: NDArray[Any]) -> NDArray[Any]:
