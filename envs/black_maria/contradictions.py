@@ -7,10 +7,11 @@ What passes here plays to an end, and every number on the way fits its type:
 * *A match by points* without a moon, or with one that the others pay: each hand adds
   ``hand_points`` or more to the sum of the totals, and that is positive. So whatever is played,
   a total has reached ``match_points`` after seats · match_points / hand_points hands.
-* *A match by points with a moon that is subtracted*: a moon lowers the sum, and a table that has
-  it shot again and again plays on for ever. That is the book's own rule, and stays. Refused is
-  what has no other end: in one trick every hand is a moon, and in two there are packs in which it
-  is, whatever is dealt and played; with three a search through 250,000 packs found none.
+* *A match by points with a moon that is subtracted*: a moon lowers the sum. A table that has it
+  shot again and again plays on for ever, and where it comes easily, with few tricks or a bonus
+  as dear as the penalties, without trying. That is the book's own rule, and stays. Refused is
+  what has no other end: in one trick every hand is a moon, and in two there are packs in which
+  it is, whatever is dealt and played; with three a search through 250,000 packs found none.
 * *A play-off* is repeated while all its seats tie. Each of its packs has cards that count, and
   not every hand can be a tie, so it ends unless it is tied on purpose for ever.
 * *Points*: the cards of a hand count at most ``MAX_HAND_POINTS`` together, a bonus as much as a

@@ -62,8 +62,9 @@ class Rules:
     Frozen and hashable; equal where the content is, however it was given: cards by name or id
     in any order, lists or arrays, NumPy's numbers or Python's.
 
-    A match that these rules allow comes to an end. Only where a moon is subtracted from the
-    totals, or ties are played off, can players put it off for as long as they all help to.
+    A match that these rules allow comes to an end whatever is played, but for two clauses of the
+    book: where a moon is subtracted from the totals, or ties are played off, it lasts for as long
+    as the players shoot or tie; some play ends it all the same.
 
     Raises:
         ValueError: A clause isn't of its kind, or two contradict each other; the message names
