@@ -164,6 +164,7 @@ def test_validation__a_card_is_a_name_or_an_id(clause, value):
         ({"pass_cycle": ("left", 1)}, r"pass_cycle=1: it takes one of"),
         ({"moon": ("others",)}, r"moon=\('others',\): it takes one of"),
         ({"kept": 49}, r"kept=49: it takes cards by name or id"),
+        ({"kept": b"\x01\x02"}, r"kept=b.*: it takes cards by name or id"),
         ({"penalties": {"QS": 13}}, r"penalties=.*: .* as penalty_points\(hearts=1, QS=13\)"),
         ({"penalties": (0.5,) * 52}, r"penalties=0.5: it takes a whole number"),
         ({"penalties": (True,) * 52}, r"penalties=True: it takes a whole number"),
