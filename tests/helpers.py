@@ -67,9 +67,11 @@ class Hand:
         self.layout = layout_of(self.rules)
         episode = "match" if match else "hand"
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
-        self.states = np.zeros(1, engine.STATE)
-        self._buffer, self._seen = np.zeros(52, np.int8), np.zeros(self.layout.size, np.int8)
-        self.rewards = np.zeros(self.rules.seats, np.float32)
+        self._desk = np.zeros(1, engine.DESK)
+        self._desk["rules"], self._desk["at"] = self._args
+        self.states = self._desk["state"]
+        self.rewards = self._desk["rewards"][0, : self.rules.seats]
+        self._seen = np.zeros(self.layout.size, np.int8)
         cards = [c if isinstance(c, str) else list(c) for c in deal]
         first = {"number": number} if number else {}
         engine.start(
@@ -85,10 +87,8 @@ class Hand:
         """Pass or play a card for the seat to move; whether the episode is over."""
         if engine.find_illegal(self.states, np.array([ID[card]]), np.ones(1, np.bool_)) >= 0:
             raise ValueError(engine.illegal_reason(self.state, self.rules, ID[card]))
-        engine.step_one(
-            self.states, *self._args, ID[card], self.rewards, self._buffer, self._seen
-        )
-        assert np.array_equal(self._buffer, self.mask)
+        engine.step_one(self._desk, ID[card], self._seen)
+        assert np.array_equal(self._desk["mask"][0, :52], self.mask)
         assert np.array_equal(self._seen, self.views[self.turn])
         return self.phase == "over"
 

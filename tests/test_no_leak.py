@@ -216,6 +216,7 @@ def test_the_test_would_notice_a_leak():
     for _ in range(20):
         new, again = redeal(deal, dealer, actions, 0, generator)
         hands = play_out(deal, dealer, actions), play_out(new, dealer, again)
-        leaking = [(shown(hand, 0), sum(ID[card] for card in hand.holding(1)) % 2) for hand in hands]
+        odd = [sum(ID[card] for card in hand.holding(1)) % 2 for hand in hands]
+        leaking = [(shown(hand, 0), bit) for hand, bit in zip(hands, odd, strict=True)]
         differs += leaking[0] != leaking[1]
     assert 0 < differs < 20  # some redeals leave that bit alone

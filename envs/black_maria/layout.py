@@ -91,7 +91,12 @@ def _declare(rules: Rules) -> Iterator[tuple[str, tuple[tuple[str, ...], ...], s
     yield "dealer", (seats,), "who dealt", False
     yield "pass_to", (seats,), "who gets the cards I pass (me: nobody passes)", False
     yield "hearts_broken", (("yes",),), "hearts may be led (0 where the rules don't ask)", False
-    yield "hands_left", (("",),), "hands to come in a match of fixed length, else 0", True
+    yield (
+        "hands_left",
+        (("",),),
+        "hands to come in a match of fixed length, else 0",
+        True,
+    )
     yield "totals", (seats,), "match points so far, clipped to −128…127", True
 
 

@@ -62,7 +62,7 @@ def observe_seat(state, rules, at, observer, view):
     view[at.phase] = state.phase == PASSING
     view[at.phase + 1] = state.phase != PASSING and state.phase != OVER
     view[at.hearts_broken] = state.broken
-    view[at.hands_left] = state.hands_left
+    view[at.hands_left] = min(state.hands_left, 127)
 
 
 @inlined
