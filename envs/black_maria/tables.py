@@ -203,7 +203,7 @@ class Tables:
                 seat, card and clause. No table has moved.
         """
         cards = np.asarray(actions)
-        if cards.shape != (len(self),) or not np.issubdtype(cards.dtype, np.integer):
+        if cards.shape != (len(self),) or cards.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be {len(self)} integers, shape ({len(self)},), "
                 f"not {cards.dtype} {cards.shape}"

@@ -1,6 +1,7 @@
 """What a batch of observations must look like, for bots and agents alike."""
 
 from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from black_maria.cards import NUM_CARDS
 from black_maria.kernels import kernel
 from black_maria.layout import Layout
+
+_DTYPES: Final = (np.dtype(np.int8), np.dtype(np.int8), np.dtype(np.uint64))
 
 
 def check_batch(
@@ -19,21 +22,32 @@ def check_batch(
         ValueError: Wrong shapes or dtypes, or a row without a legal card; says what fits.
     """
     observation, mask = np.asarray(obs["observation"]), np.asarray(obs["action_mask"])
-    keys = np.atleast_1d(keys)
-    batch = len(keys)
-    for name, array, shape, dtype in (
-        ("observation", observation, (batch, layout.size), np.int8),
-        ("action_mask", mask, (batch, NUM_CARDS), np.int8),
-        ("keys", keys, (batch,), np.uint64),
+    keys = np.asarray(keys)
+    batch = keys.size
+    if (
+        observation.shape != (batch, layout.size)
+        or mask.shape != (batch, NUM_CARDS)
+        or (observation.dtype, mask.dtype, keys.dtype) != _DTYPES
     ):
-        if array.shape != shape or array.dtype != dtype:
-            raise ValueError(
-                f"{name} must be {np.dtype(dtype)} {shape}, not {array.dtype} {array.shape}"
-            )
+        raise ValueError(_misfit(observation, mask, np.atleast_1d(keys), layout))
+    mask = np.ascontiguousarray(mask)
     if (row := first_bad_mask(mask)) >= 0:
         what = "isn't 0 and 1" if mask[row].any() else "has no legal card: not that seat's turn"
         raise ValueError(f"row {row} of action_mask {what}")
     return observation, mask
+
+
+def _misfit(
+    observation: NDArray[Any], mask: NDArray[Any], keys: NDArray[Any], layout: Layout
+) -> str:
+    """What doesn't fit, and what would."""
+    shapes = (len(keys), layout.size), (len(keys), NUM_CARDS), (len(keys),)
+    arrays = {"observation": observation, "action_mask": mask, "keys": keys}
+    return next(
+        f"{name} must be {dtype} {shape}, not {array.dtype} {array.shape}"
+        for (name, array), shape, dtype in zip(arrays.items(), shapes, _DTYPES, strict=True)
+        if array.shape != shape or array.dtype != dtype
+    )
 
 
 @kernel

@@ -19,68 +19,98 @@ _OCTET: Final = (np.arange(256)[:, None] >> np.arange(8) & 1).astype(np.int8)
 
 @inlined
 def observe_seat(state, rules, at, observer, view):
-    """Write what a seat sees, (F,) int8: every entry of every block; zeros if it is absent.
+    """Write what a seat sees, (F,) int8; zeros if it is absent. ``at`` has each block's offset."""
+    clear(view)  # 8 ns; after that most blocks want a single 1
+    if state.playing >> observer & 1:
+        write_view(state, rules, at, observer, view)
 
-    ``at`` has each block's offset.
+
+@inlined
+def write_view(state, rules, at, observer, view):
+    """Write what a seat that plays sees, over zeros.
+
+    Fields are read before blocks are written, and blocks cut out as slices: the compiler loads
+    again after each write what that may have changed, and checks every index that could be
+    negative (half of the time of a view).
     """
-    if not state.playing >> observer & 1:
-        clear(view)
-        return
-    seats = rules.seats
+    seats, playing, in_trick = rules.seats, state.playing, state.in_trick
     to = giver = observer
     if state.pass_steps:
         to = receiver(state, rules, observer)
         if state.phase != PASSING:
             for _ in range(state.num_playing - state.pass_steps):
                 giver = next_seat(state, rules, giver)
-    write_set(state.holding[observer], view, at.holding, rules)
-    write_set(state.given[observer], view, at.passed, rules)
+    write_plane(state.holding[observer, 0], view[at.holding : at.holding + NUM_CARDS])
+    write_plane(state.given[observer, 0], view[at.passed : at.passed + NUM_CARDS])
     if giver != observer:
-        write_set(state.given[giver], view, at.received, rules)
-    else:
-        clear(view[at.received : at.received + NUM_CARDS])
+        write_plane(state.given[giver, 0], view[at.received : at.received + NUM_CARDS])
+    played, captured, voids, totals = at.played, at.captured, at.voids, at.totals
     seat = observer
     for by in range(seats):  # as the observer counts: itself, its left neighbour, …
-        write_set(state.played[seat], view, at.played + NUM_CARDS * by, rules)
-        write_set(state.captured[seat], view, at.captured + NUM_CARDS * by, rules)
-        voids = view[at.voids + NUM_SUITS * by :]
-        for suit in range(NUM_SUITS):
-            voids[suit] = state.voids[seat] >> suit & 1
-        total = min(max(state.totals[seat], -128), 127)
-        view[at.totals + by] = total if state.playing >> seat & 1 else 0
-        view[at.position + by] = by == state.in_trick
-        view[at.dealer + by] = seat == state.dealer
-        view[at.pass_to + by] = seat == to
+        start = NUM_CARDS * by
+        write_plane(state.played[seat, 0], view[played + start : played + start + NUM_CARDS])
+        write_plane(state.captured[seat, 0], view[captured + start : captured + start + NUM_CARDS])
+        write_suits(state.voids[seat], view[voids + NUM_SUITS * by :])
+        if playing >> seat & 1:
+            view[totals + by] = min(max(state.totals[seat], -128), 127)
         seat = seat + 1 if seat + 1 < seats else 0
-    clear(view[at.trick : at.trick + NUM_CARDS * seats])
-    for k in range(state.num_played - state.in_trick, state.num_played):
-        by = np.int64(state.seats[k]) - observer  # int8 would overflow in plain Python
-        view[at.trick + NUM_CARDS * (by if by >= 0 else by + seats) + state.cards[k]] = 1
-    led = view[at.led :]
-    for suit in range(NUM_SUITS):
-        led[suit] = suit == state.led
-    view[at.phase] = state.phase == PASSING
-    view[at.phase + 1] = state.phase != PASSING and state.phase != OVER
+    trick = view[at.trick : at.trick + NUM_CARDS * seats]
+    for k in range(state.num_played - in_trick, state.num_played):
+        trick[NUM_CARDS * relative(state.seats[k], observer, seats) + state.cards[k]] = 1
+    if state.led >= 0:
+        view[at.led + state.led] = 1
+    if state.phase != OVER:
+        view[at.phase + state.phase] = 1
+    view[at.position + in_trick] = 1
+    view[at.dealer + relative(state.dealer, observer, seats)] = 1
+    view[at.pass_to + relative(to, observer, seats)] = 1
     view[at.hearts_broken] = state.broken
     view[at.hands_left] = min(state.hands_left, 127)
+    if rules.packs == 2:
+        add_twins(state, rules, at, observer, giver, view)
+
+
+@kernel
+def add_twins(state, rules, at, observer, giver, view):
+    """Count the cards of the second pack as well."""
+    add_plane(state.holding[observer, 1], view[at.holding :])
+    add_plane(state.given[observer, 1], view[at.passed :])
+    if giver != observer:
+        add_plane(state.given[giver, 1], view[at.received :])
+    for seat in range(rules.seats):
+        by = NUM_CARDS * relative(seat, observer, rules.seats)
+        add_plane(state.played[seat, 1], view[at.played + by :])
+        add_plane(state.captured[seat, 1], view[at.captured + by :])
+
+
+@kernel
+def add_plane(plane, entries):
+    """Add a plane to 52 counts."""
+    for card in range(NUM_CARDS):
+        entries[card] += plane >> card & 1
 
 
 @inlined
-def write_set(planes, view, start, rules):
-    """Write a set as 52 counts."""
-    counts = view[start : start + NUM_CARDS]
-    write_plane(planes[0], counts)
-    if rules.packs == 2:
-        for card in range(NUM_CARDS):
-            counts[card] += planes[1] >> card & 1
+def relative(seat, observer, seats):
+    """A seat as the observer counts: 0 is itself, 1 its left neighbour."""
+    by = np.int64(seat) - observer
+    return by if by >= 0 else by + seats
+
+
+@inlined
+def write_suits(bits, entries):
+    """Write a bit for each suit as four entries."""
+    octet = _OCTET[np.uint8(bits)]
+    for suit in range(NUM_SUITS):
+        entries[suit] = octet[suit]
 
 
 @inlined
 def write_plane(plane, entries):
     """Write a plane as 52 entries, eight at a time by table.
 
-    Twelve planes take 23 ns so, and 110 bit by bit; the offset is in the slice, and the table's
-    index unsigned, lest every entry be checked for a negative index.
+    Twelve planes take 23 ns so, and 110 bit by bit. The table's index is unsigned, lest every
+    entry be checked for a negative one.
     """
     for k in range(6):
         octet = _OCTET[np.uint8(plane >> 8 * k)]
