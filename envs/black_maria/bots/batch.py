@@ -26,10 +26,11 @@ def check_batch(
     batch = keys.size
     if (
         observation.shape != (batch, layout.size)
+        or keys.shape != (batch,)
         or mask.shape != (batch, NUM_CARDS)
         or (observation.dtype, mask.dtype, keys.dtype) != _DTYPES
     ):
-        raise ValueError(_misfit(observation, mask, np.atleast_1d(keys), layout))
+        raise ValueError(_misfit(observation, mask, keys, layout))
     mask = np.ascontiguousarray(mask)
     if (row := first_bad_mask(mask)) >= 0:
         what = "isn't 0 and 1" if mask[row].any() else "has no legal card: not that seat's turn"
@@ -41,7 +42,8 @@ def _misfit(
     observation: NDArray[Any], mask: NDArray[Any], keys: NDArray[Any], layout: Layout
 ) -> str:
     """What doesn't fit, and what would."""
-    shapes = (len(keys), layout.size), (len(keys), NUM_CARDS), (len(keys),)
+    batch = keys.shape[0] if keys.ndim else 1
+    shapes = (batch, layout.size), (batch, NUM_CARDS), (batch,)
     arrays = {"observation": observation, "action_mask": mask, "keys": keys}
     return next(
         f"{name} must be {dtype} {shape}, not {array.dtype} {array.shape}"

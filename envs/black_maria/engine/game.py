@@ -92,7 +92,8 @@ def fill_deck(state, rules, deck):
     Fewer seats than the table's play off with 52 cards less the first twos that are over.
     """
     if state.num_playing == rules.seats:
-        deck[:] = rules.deck
+        for k in range(rules.deck_size):
+            deck[k] = rules.deck[k]
         return rules.deck_size
     size = 0
     for card in range(NUM_CARDS):
@@ -110,13 +111,13 @@ def begin(state, rules, deck, dealer):
     (seed, table, hand) don't depend on what was played before.
     """
     state.rules = rules.stamp
-    state.holding[:] = 0
-    state.given[:] = 0
-    state.played[:] = 0
-    state.captured[:] = 0
-    state.voids[:] = 0
-    state.kitty[:] = 0
-    state.penalties[:] = 0
+    for seat in range(MAX_SEATS):
+        for pack in range(2):
+            state.holding[seat, pack] = state.given[seat, pack] = 0
+            state.played[seat, pack] = state.captured[seat, pack] = 0
+        state.voids[seat] = 0
+        state.penalties[seat] = 0
+    state.kitty[0] = state.kitty[1] = 0
     state.num_played = 0
     state.num_passed = 0
     state.pile_start = 0
@@ -306,13 +307,15 @@ def uncancelled(state):
 def score_hand(state, rules):
     """The hand is over: the moon, and the match's totals."""
     if rules.moon:
-        points = np.zeros(MAX_SEATS, np.int64)  # of cards with a positive penalty
+        points = np.empty(MAX_SEATS, np.int64)  # of cards with a positive penalty
+        everything = np.int64(0)
         for seat in range(rules.seats):
+            points[seat] = 0
             for card in range(NUM_CARDS):
                 if rules.penalties[card] > 0 and state.captured[seat, 0] >> card & 1:
                     copies = 1 + (state.captured[seat, 1] >> card & 1)
                     points[seat] += copies * rules.penalties[card]
-        everything = points.sum()
+            everything += points[seat]
         for seat in range(rules.seats):
             if points[seat] == everything:
                 shoot_moon(state, rules, seat, everything)
@@ -331,7 +334,8 @@ def forfeit(state, rules):
     deck = np.empty(MAX_DECK, np.int8)
     for k in range(fill_deck(state, rules, deck)):
         points += rules.penalties[deck[k]]
-    state.penalties[:] = 0
+    for seat in range(rules.seats):
+        state.penalties[seat] = 0
     state.penalties[state.turn] = points
     state.phase = OVER
     state.legal = 0
@@ -358,7 +362,10 @@ def match_over(state, rules):
         if rules.hands:
             ended = state.match_hand + 1 >= rules.hands
         else:
-            ended = max(state.totals[: rules.seats]) >= rules.match_points + rules.exceed
+            most = state.totals[0]
+            for seat in range(1, rules.seats):
+                most = max(most, state.totals[seat])
+            ended = most >= rules.match_points + rules.exceed
         if not ended:
             return False
     lowest, best, count = np.int64(2**31), np.int64(0), 0

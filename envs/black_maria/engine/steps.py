@@ -48,7 +48,8 @@ _HAND, _RELATIVE, _MATCH = (REWARDS.index(name) for name in ("hand", "relative",
 def new_hand(state, rules, hand, fresh):
     """Deal hand number ``hand``, of a fresh episode or as the next one of a match."""
     if fresh:
-        state.totals[:] = 0
+        for seat in range(MAX_SEATS):
+            state.totals[seat] = 0
         open_match(state, rules)
     else:
         state.match_hand += 1
@@ -94,7 +95,8 @@ def settle(state, rules, rewards):
     hand_over = state.phase == OVER
     over = hand_over and (not rules.whole_match or match_over(state, rules))
     if rules.reward == _MATCH:
-        rewards[:seats] = 0
+        for k in range(seats):
+            rewards[k] = 0
         if over:
             win_shares(state, rewards[:seats])
     elif rules.reward == _HAND:
@@ -105,7 +107,10 @@ def settle(state, rules, rewards):
             rewards[k] -= state.penalties[k]
         if rules.reward == _RELATIVE:
             others = num_playing - 1
-            mean = rewards[:seats].sum() / others
+            total = np.float32(0)
+            for k in range(seats):
+                total += rewards[k]
+            mean = total / others
             for k in range(seats):  # own − others' mean, with others = all − own
                 if playing >> k & 1:
                     rewards[k] += rewards[k] / others - mean
