@@ -87,7 +87,7 @@ class Hand:
         """Pass or play a card for the seat to move; whether the episode is over."""
         if engine.find_illegal(self.states, np.array([ID[card]]), np.ones(1, np.bool_)) >= 0:
             raise ValueError(engine.illegal_reason(self.state, self.rules, ID[card]))
-        engine.step_one(self._desk, ID[card], self._seen)
+        engine.step_one(self._desk, ID[card], -1, self._seen)
         assert np.array_equal(self._desk["mask"][0, :52], self.mask)
         assert np.array_equal(self._seen, self.views[self.turn])
         return self.phase == "over"

@@ -317,9 +317,7 @@ class raw_env(AECEnv[str, Any, Any]):
             first_hand = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]), 0
         self._states[:] = self._start(*first_hand, options or {})
         self._seed, self._hand = first_hand
-        self._turn = int(self._states["turn"][0])
-        engine.observe_one(self._states, *self._args, self._turn, self._observation)
-        engine.write_plane(self._states["legal"][0], self._mask)
+        self._turn, *_ = step_one(self._desk, engine.STAY, -1, self._observation)
 
         self.agents = self.possible_agents[:]
         self._scored = False
@@ -374,11 +372,11 @@ class raw_env(AECEnv[str, Any, Any]):
         agent = self.agent_selection if self.agents else None
         if agent is None or self.terminations[agent]:
             raise ValueError("no agent is to move: nobody can revoke")
-        self._move(agent, -1)
+        self._move(agent, engine.REVOKE)
 
     def _move(self, agent: str, card: int) -> None:
-        """Play a legal card, or −1 for a revoke, and tell everybody."""
-        turn, over, hand_over, scored = step_one(self._desk, card, self._observation)
+        """Play a legal card, or ``REVOKE``, and tell everybody."""
+        turn, over, hand_over, scored = step_one(self._desk, card, -1, self._observation)
         self._cumulative_rewards[agent] = 0.0
         if scored:
             rewards = self._step_rewards.tolist()
@@ -456,7 +454,7 @@ class raw_env(AECEnv[str, Any, Any]):
         if seat == self._turn:
             return self._observation.copy()
         view = np.empty_like(self._observation)
-        engine.observe_one(self._states, *self._args, seat, view)
+        step_one(self._desk, engine.STAY, seat, view)
         return view
 
     def render(self) -> str | NDArray[np.uint8] | None:

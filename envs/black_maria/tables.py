@@ -235,7 +235,7 @@ class Tables:
         over = chosen & (self._states["phase"] == engine.OVER)
         if over.any():
             raise ValueError(f"row {int(over.argmax())}: the episode is over, nobody is to move")
-        return self._step(np.full(len(self), -1), chosen)
+        return self._step(np.full(len(self), engine.REVOKE), chosen)
 
     def _step(
         self, cards: NDArray[np.int64], moving: NDArray[np.bool_]
@@ -313,9 +313,8 @@ class Tables:
         return chosen
 
     def _observe(self, where: NDArray[np.bool_]) -> None:
-        engine.observe_tables(
-            self._states, *self._args, self._observation, self._mask, self._seat, where
-        )
+        """Let the seats to move see at some tables; rewards and done are 0 after that."""
+        self._step(np.full(len(self), engine.STAY), where)
 
 
 def _table_numbers(tables: int | ArrayLike) -> NDArray[np.int64]:

@@ -129,12 +129,6 @@ def clear(entries):
 
 
 @kernel
-def observe_one(states, rules, at, seat, view):
-    """Write what a seat at table 0 sees, (F,)."""
-    observe_seat(states[0], rules[0], at[0], seat, view)
-
-
-@kernel
 def observe_all(states, rules, at, views):
     """Write what every seat sees, acting or not: (tables, seats, F)."""
     for i in range(len(states)):

@@ -41,6 +41,9 @@ DESK: Final = record_type(
 )
 """One table with all that a step of it needs: a call costs by the arrays that it is given."""
 
+REVOKE, STAY = -1, -2
+"""Actions that are no card: the seat to move has revoked; nothing moves."""
+
 _HAND, _RELATIVE, _MATCH = (REWARDS.index(name) for name in ("hand", "relative", "match"))
 
 
@@ -64,32 +67,18 @@ def new_hand(state, rules, hand, fresh):
 
 @inlined
 def advance(state, rules, card, rewards):
-    """Pass or play a legal card; return whether the episode is over.
+    """Pass or play a legal card, or ``REVOKE``; return whether the episode is over.
 
-    Writes ``rewards`` (seats,). After the hand the state's phase is ``OVER``, whether or not
-    a match goes on; the caller deals.
+    Writes ``rewards`` (seats,); after a revoke they take back what the hand had given before.
+    After the hand the state's phase is ``OVER``, whether or not a match goes on; the caller
+    deals.
     """
     for k in range(rules.seats):
         rewards[k] = state.penalties[k]
-    apply(state, rules, card)
-    return settle(state, rules, rewards)
-
-
-@kernel
-def revoke(state, rules, rewards):
-    """As ``advance``, but the seat to move pays for a revoke: see ``game.forfeit``.
-
-    What the hand had given before is taken back with these rewards.
-    """
-    for k in range(rules.seats):
-        rewards[k] = state.penalties[k]
-    forfeit(state, rules)
-    return settle(state, rules, rewards)
-
-
-@inlined
-def settle(state, rules, rewards):
-    """Turn ``rewards``, penalties before, into rewards; return whether the episode is over."""
+    if card == REVOKE:
+        forfeit(state, rules)
+    else:
+        apply(state, rules, card)
     seats = rules.seats
     playing, num_playing = state.playing, state.num_playing
     hand_over = state.phase == OVER
@@ -118,29 +107,31 @@ def settle(state, rules, rewards):
 
 
 @kernel
-def step_one(desks, card, observation):
-    """``advance`` one table, or ``revoke`` there with card −1; deal on within a match, and observe.
+def step_one(desks, card, observer, observation):
+    """``advance`` one table, deal on within a match, and let a seat see.
 
     Args:
         desks: (1,) record of ``DESK``; its state, rewards and mask are written.
-        card: A legal card, or −1.
-        observation: (F,) int8, written: what the next seat to move sees.
+        card: A legal card, ``REVOKE``, or ``STAY``: nothing moves.
+        observer: A seat, or −1 for the one that is to move.
+        observation: (F,) int8, written: what it sees.
 
     Returns:
         (seat to move, episode over, hand over, whether any reward is not 0).
     """
     desk = desks[0]
     state, rules, rewards = desk.state, desk.rules, desk.rewards
-    over = revoke(state, rules, rewards) if card < 0 else advance(state, rules, card, rewards)
-    hand_over = state.phase == OVER
-    if hand_over and not over:
-        new_hand(state, rules, state.hand + 1, False)
+    over, hand_over, scored = False, False, False
+    if card != STAY:
+        over = advance(state, rules, card, rewards)
+        hand_over = state.phase == OVER
+        if hand_over and not over:
+            new_hand(state, rules, state.hand + 1, over)  # a constant would be its own type
+        for k in range(rules.seats):
+            scored = scored or rewards[k] != 0
     turn = np.int64(state.turn)
-    observe_seat(state, rules, desk.at, turn, observation)
+    observe_seat(state, rules, desk.at, observer if observer >= 0 else turn, observation)
     write_plane(state.legal, desk.mask)
-    scored = False
-    for k in range(rules.seats):
-        scored = scored or rewards[k] != 0
     return turn, over, hand_over, scored
 
 
@@ -156,29 +147,27 @@ def find_illegal(states, actions, where):
 
 @kernel
 def step_tables(states, rules, at, actions, rewards, done, observation, mask, seat, deal_on, where):
-    """``advance`` tables by a legal action, deal on where a hand is over, and observe.
+    """``advance`` tables, deal on where a hand is over, and let the seats to move see.
 
-    Action −1 is a ``revoke``. Without ``deal_on``, a table whose episode is over is left as it
-    is. Where ``where`` is false, nothing moves and nothing is earned.
+    An action is a legal card, ``REVOKE``, or ``STAY``: nothing moves. Without ``deal_on``, a
+    table whose episode is over is left as it is. Where ``where`` is false, nothing moves,
+    nothing is earned, and what was seen stays.
     """
     for i in range(len(states)):
         state = states[i]
+        for k in range(rules[0].seats):
+            rewards[i, k] = 0
+        done[i] = False
         if where[i]:
-            if actions[i] < 0:
-                over = revoke(state, rules[0], rewards[i])
-            else:
+            if actions[i] != STAY:
                 over = advance(state, rules[0], actions[i], rewards[i])
-            done[i] = over
-            if state.phase == OVER and (deal_on or not over):
-                new_hand(state, rules[0], state.hand + 1, over)
-            turn = np.int64(state.turn)  # as in observe_tables: a helper would cost 25 ns
+                done[i] = over
+                if state.phase == OVER and (deal_on or not over):
+                    new_hand(state, rules[0], state.hand + 1, over)
+            turn = np.int64(state.turn)
             observe_seat(state, rules[0], at[0], turn, observation[i])
             write_plane(state.legal, mask[i])
             seat[i] = turn
-        else:
-            for k in range(rules[0].seats):
-                rewards[i, k] = 0
-            done[i] = False
 
 
 @kernel
@@ -186,16 +175,4 @@ def deal_tables(states, rules, where):
     """Start the first hand of a new episode at every table ``where`` it is true."""
     for i in range(len(states)):
         if where[i]:
-            new_hand(states[i], rules[0], states[i].hand, True)
-
-
-@kernel
-def observe_tables(states, rules, at, observation, mask, seat, where):
-    """Write what the acting seats see ``where`` it is true, their masks and seat numbers."""
-    for i in range(len(states)):
-        if where[i]:
-            state = states[i]
-            turn = np.int64(state.turn)
-            observe_seat(state, rules[0], at[0], turn, observation[i])
-            write_plane(state.legal, mask[i])
-            seat[i] = turn
+            new_hand(states[i], rules[0], states[i].hand, where[i])
