@@ -110,6 +110,25 @@ def test_cache__a_folder_that_cannot_be_written_is_no_hindrance(copy, tmp_path):
     assert steps > 0
 
 
+@pytest.mark.slow
+def test_warm__compiles_every_kernel_of_the_package(tmp_path):
+    code = """
+from black_maria import warm
+from black_maria.kernels import _KERNELS
+for _, do in warm.steps():
+    do()
+for kernel in _KERNELS.values():
+    if not kernel.overloads and kernel.targetoptions.get("inline") != "always":
+        print(kernel.py_func.__qualname__)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == ""
+    assert done.stderr.count("compiling kernels, once on this machine") == 1
+
+
 # --- what a stamp covers ------------------------------------------------------------------------
 
 

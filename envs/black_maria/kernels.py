@@ -13,8 +13,9 @@ user's cache folder if neither can be written, and in memory alone where nothing
 import builtins
 import dis
 import hashlib
+import logging
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache, cached_property
 from types import CodeType, ModuleType
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ import numpy as np
 from numba.core import caching
 
 PLAIN_PYTHON: Final = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
+_LOG: Final = logging.getLogger("black_maria")
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _KERNELS: Final[dict[Callable[..., Any], Any]] = {}
 """Every kernel by the function that it was made of."""
@@ -126,8 +128,25 @@ class _Cache:
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before  # type: ignore[attr-defined]
 
+    def load_overload(self, *signature: Any) -> Any:
+        """What is on disk for a signature, or None; then says what is waited for."""
+        found = self._made.load_overload(*signature)
+        if found is None:
+            _tell(isinstance(self._made, caching.NullCache))
+        return found
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._made, name)
+
+
+@cache
+def _tell(in_memory: bool) -> None:
+    """Say once a process that there is something to compile."""
+    if in_memory:
+        lasts = "in memory alone: no folder can be written, set NUMBA_CACHE_DIR"
+    else:
+        lasts = "once on this machine; python -m black_maria.warm does it for all"
+    _LOG.warning("black_maria: compiling kernels, %s", lasts)
 
 
 class _Stamped:

@@ -62,7 +62,8 @@ def start(
     """
     count, seats, whole_match = len(states), rules.seats, bool(record[0].whole_match)
     if number is not None:
-        states["hand"] = _numbers(number, count, rules.hands if whole_match else None)
+        limit = rules.hands if whole_match and not playoff else None
+        states["hand"] = _numbers(number, count, limit)
     deal_tables(states, record, np.ones(count, np.bool_))
     if totals is not None:
         states["totals"][:, :seats] = _totals(totals, count, rules, whole_match and not playoff)
