@@ -26,10 +26,11 @@ from rich.console import Console
 
 from black_maria import record
 from black_maria.rules import Rules
-from black_maria_agents import CHAMPIONS, CheckpointError, load_agent, report
-from black_maria_agents.arena import MAX_UNTIL, Arena, both_ways, identity, look_points
+from black_maria_agents import CHAMPIONS, CheckpointError, load_agent
 from black_maria_agents.distributed import joined
-from black_maria_agents.results import Result, par
+from black_maria_agents.measuring import report
+from black_maria_agents.measuring.arena import MAX_UNTIL, Arena, both_ways, identity, look_points
+from black_maria_agents.measuring.results import Result, par
 
 
 @dataclass(frozen=True)

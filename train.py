@@ -26,11 +26,12 @@ from typing import Any, Literal
 import tyro
 from rich.console import Console
 
-from black_maria_agents import CheckpointError, load_agent, runs
-from black_maria_agents.arena import Result, measure, play_deals, result_table
+from black_maria_agents import CheckpointError, load_agent
 from black_maria_agents.distributed import joined
-from black_maria_agents.report import gains
-from black_maria_agents.training import PRESETS, TrainConfig, Training
+from black_maria_agents.measuring.arena import Result, measure, play_deals, result_table
+from black_maria_agents.measuring.report import gains
+from black_maria_agents.training import folder as runs
+from black_maria_agents.training.run import PRESETS, TrainConfig, Training
 
 
 @dataclass(frozen=True)

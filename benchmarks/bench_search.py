@@ -17,7 +17,7 @@ import numpy as np
 import pyspiel
 
 from black_maria import Tables
-from black_maria_agents.search import SearchAgent
+from black_maria_agents.search.pimc import SearchAgent
 
 BUDGETS = ((10, 50), (30, 333), (100, 1000))
 HANDS = 3

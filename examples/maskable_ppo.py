@@ -15,7 +15,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 
 from black_maria import Rules, make_bot
-from black_maria_agents.arena import Estimate, play_deals
+from black_maria_agents.measuring.arena import Estimate, play_deals
 
 STEPS = 60_000
 

@@ -22,10 +22,10 @@ from rich.console import Console
 
 from black_maria import Rules, Tables, make_bot
 from black_maria_agents import Agent, load_agent
-from black_maria_agents.arena import TEST_SEEDS, Arena, both_ways, identity
 from black_maria_agents.distributed import joined
-from black_maria_agents.report import plot, progress_on, result_table
-from black_maria_agents.results import Result, edges
+from black_maria_agents.measuring.arena import TEST_SEEDS, Arena, both_ways, identity
+from black_maria_agents.measuring.report import plot, progress_on, result_table
+from black_maria_agents.measuring.results import Result, edges
 
 DOCS = Path(__file__).parent.parent / "docs"
 RULES: Final = Rules()

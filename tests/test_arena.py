@@ -13,8 +13,9 @@ from black_maria.cards import HEARTS, card_name, suit_of
 from black_maria.record import of_states
 from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
-from black_maria_agents import arena, playing
-from black_maria_agents.arena import (
+from black_maria_agents.measuring import arena
+from black_maria_agents.measuring import duplicate as playing
+from black_maria_agents.measuring.arena import (
     TEST_SEEDS,
     Arena,
     Estimate,
@@ -24,9 +25,9 @@ from black_maria_agents.arena import (
     measure,
     settled,
 )
-from black_maria_agents.playing import play_pairs
-from black_maria_agents.report import gains
-from black_maria_agents.results import Result, edges
+from black_maria_agents.measuring.duplicate import play_pairs
+from black_maria_agents.measuring.report import gains
+from black_maria_agents.measuring.results import Result, edges
 from helpers import play
 
 RANDOM, DUCK, HEURISTIC = (make_bot(name) for name in ("random", "duck", "heuristic"))

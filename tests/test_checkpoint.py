@@ -6,7 +6,7 @@ import torch
 
 from black_maria import Rules, Tables, layout_of
 from black_maria_agents import CHAMPIONS, CheckpointError, checkpoint, load_agent
-from black_maria_agents.arena import play_deals
+from black_maria_agents.measuring.arena import play_deals
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 
 RULES = Rules.profile("three_player")

@@ -18,9 +18,9 @@ from rich.console import Console
 from black_maria import record
 from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
-from black_maria_agents.arena import both_ways, measure
-from black_maria_agents.report import plot, result_table, source_table
-from black_maria_agents.results import edges
+from black_maria_agents.measuring.arena import both_ways, measure
+from black_maria_agents.measuring.report import plot, result_table, source_table
+from black_maria_agents.measuring.results import edges
 from helpers import wait_until
 from test_scripts import ROOT, SMALL, run
 

@@ -7,10 +7,10 @@ import torch
 from black_maria import Rules, Tables, layout_of
 from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
+from black_maria_agents.measuring.duplicate import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.playing import play_deals
-from black_maria_agents.policy_search import PolicySearch, from_the_start
-from black_maria_agents.worlds import sample_worlds
+from black_maria_agents.search.policy_search import PolicySearch, from_the_start
+from black_maria_agents.worlds.sampling import sample_worlds
 from helpers import play
 
 RULES = Rules()

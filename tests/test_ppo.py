@@ -14,8 +14,8 @@ from black_maria_agents.network import (
     features_of,
     hidden_size,
 )
-from black_maria_agents.ppo import PPO, PPOConfig, advantages, choose_precision
-from black_maria_agents.selfplay import SelfPlay
+from black_maria_agents.training.ppo import PPO, PPOConfig, advantages, choose_precision
+from black_maria_agents.training.selfplay import SelfPlay
 
 RULES = Rules.profile("three_player")
 LAYOUT = layout_of(RULES)

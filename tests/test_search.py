@@ -10,8 +10,8 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
 from black_maria_agents import Agent, SearchAgent, kernels, load_agent, sample_worlds
-from black_maria_agents.arena import play_deals
-from black_maria_agents.search import search_agent
+from black_maria_agents.measuring.arena import play_deals
+from black_maria_agents.search.pimc import search_agent
 from helpers import Hand, fill, plain_python, play, playing
 from oracle import CARDS
 

@@ -10,10 +10,10 @@ import torch
 from black_maria import Rules, layout_of
 from black_maria_agents import CheckpointError, checkpoint, load_agent
 from black_maria_agents.network import Policy
-from black_maria_agents.pool import OpponentPool
-from black_maria_agents.ppo import PPOConfig
-from black_maria_agents.selfplay import SelfPlay
-from black_maria_agents.training import PRESETS, TrainConfig, Training
+from black_maria_agents.training.opponents import OpponentPool
+from black_maria_agents.training.ppo import PPOConfig
+from black_maria_agents.training.selfplay import SelfPlay
+from black_maria_agents.training.run import PRESETS, TrainConfig, Training
 
 RULES = Rules.profile("three_player")
 SMALL = TrainConfig(

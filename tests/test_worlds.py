@@ -12,7 +12,7 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
 from black_maria_agents import kernels
-from black_maria_agents.worlds import Worlds, sample_worlds
+from black_maria_agents.worlds.sampling import Worlds, sample_worlds
 from helpers import Hand, cards_in, names, play
 from oracle import ID
 

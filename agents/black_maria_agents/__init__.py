@@ -15,11 +15,11 @@ from black_maria.bots import BOTS, make_bot
 from black_maria.rules import Rules, as_rules
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import CheckpointError, load_policy
-from black_maria_agents.names import options_of
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.policy_search import PolicySearch
-from black_maria_agents.search import FAMILY, SearchAgent, search_agent
-from black_maria_agents.worlds import Worlds, sample_worlds
+from black_maria_agents.options import options_of
+from black_maria_agents.search.pimc import FAMILY, SearchAgent, search_agent
+from black_maria_agents.search.policy_search import PolicySearch
+from black_maria_agents.worlds.sampling import Worlds, sample_worlds
 
 __all__ = [
     "CHAMPIONS", "Agent", "CheckpointError", "PolicySearch", "SearchAgent", "Worlds",

@@ -24,10 +24,10 @@ from black_maria.engine import (
     record_type,
 )
 from black_maria.kernels import kernel
-from black_maria_agents.dealing import deal_out, look_at
-from black_maria_agents.facts import FACTS, copy_sets, draw, uniform
-from black_maria_agents.playouts import choose, highest_in, play_out, throw
-from black_maria_agents.reading import play_on
+from black_maria_agents.search.rollouts import choose, highest_in, play_out, throw
+from black_maria_agents.worlds.dealing import deal_out, look_at
+from black_maria_agents.worlds.facts import FACTS, copy_sets, draw, uniform
+from black_maria_agents.worlds.reading import play_on
 
 MOST_TRIES: Final = 16
 """Deals drawn for one that the beliefs about passing let through."""

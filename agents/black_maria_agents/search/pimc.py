@@ -32,10 +32,10 @@ from black_maria.cards import NUM_CARDS
 from black_maria.engine import rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
-from black_maria_agents.names import options_of
-from black_maria_agents.playouts import SCALE, make_plan
-from black_maria_agents.tree import OPTIONS, search_row
-from black_maria_agents.worlds import Worlds, refusal_words, sample_worlds
+from black_maria_agents.options import options_of
+from black_maria_agents.search.rollouts import SCALE, make_plan
+from black_maria_agents.search.tree import OPTIONS, search_row
+from black_maria_agents.worlds.sampling import Worlds, refusal_words, sample_worlds
 
 __all__ = ["SearchAgent", "Worlds", "sample_worlds", "search_agent"]
 

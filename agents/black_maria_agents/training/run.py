@@ -18,13 +18,13 @@ import tyro
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents import checkpoint, checkpoint_of, load_agent
-from black_maria_agents.arena import TEST_SEEDS
 from black_maria_agents.checkpoint import CheckpointError
 from black_maria_agents.distributed import Ranks
+from black_maria_agents.measuring.arena import TEST_SEEDS
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
-from black_maria_agents.pool import OpponentPool
-from black_maria_agents.ppo import PPO, PPOConfig, choose_precision
-from black_maria_agents.selfplay import SelfPlay
+from black_maria_agents.training.opponents import OpponentPool
+from black_maria_agents.training.ppo import PPO, PPOConfig, choose_precision
+from black_maria_agents.training.selfplay import SelfPlay
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from black_maria.engine import (
     receiver,
 )
 from black_maria.kernels import kernel
-from black_maria_agents.facts import FACTS, MAX_CLASSES, below, copy_sets, uniform
-from black_maria_agents.reading import NO_DEAL, read
+from black_maria_agents.worlds.facts import FACTS, MAX_CLASSES, below, copy_sets, uniform
+from black_maria_agents.worlds.reading import NO_DEAL, read
 
 MOST_ENTRIES: Final = 1 << 22
 """Largest table of ways; beyond it, what a banned card shows is left out."""

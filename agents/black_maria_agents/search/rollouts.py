@@ -15,8 +15,8 @@ from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.engine import OVER, record_type
 from black_maria.kernels import kernel
 from black_maria.rules import Rules
-from black_maria_agents.facts import draw
-from black_maria_agents.reading import play_on
+from black_maria_agents.worlds.facts import draw
+from black_maria_agents.worlds.reading import play_on
 
 SCALE: Final = 43.0
 """Points a pack that constants are meant for; other rules' penalties are scaled to it."""

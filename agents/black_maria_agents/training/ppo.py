@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from black_maria.kernels import kernel
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy
-from black_maria_agents.selfplay import Rollout
+from black_maria_agents.training.selfplay import Rollout
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.worlds import Worlds, sample_worlds
+from black_maria_agents.worlds.sampling import Worlds, sample_worlds
 
 LIKELY = 0.05
 """Cards that the policy gives less than this are not searched."""

@@ -23,8 +23,8 @@ from black_maria.cards import NUM_CARDS, card_name
 from black_maria.engine import STATE, observe_all, rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
-from black_maria_agents.dealing import sample_rows
-from black_maria_agents.facts import REFUSALS
+from black_maria_agents.worlds.dealing import sample_rows
+from black_maria_agents.worlds.facts import REFUSALS
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from torch import Tensor
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.selfplay import Seating
+from black_maria_agents.training.selfplay import Seating
 
 
 class OpponentPool:

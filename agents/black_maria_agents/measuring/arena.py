@@ -36,8 +36,7 @@ from black_maria_agents import SEARCH, checkpoint_of
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import replacing
 from black_maria_agents.distributed import Ranks
-from black_maria_agents.names import options_of
-from black_maria_agents.playing import (
+from black_maria_agents.measuring.duplicate import (
     PERIODS,
     TABLES,
     Played,
@@ -46,8 +45,9 @@ from black_maria_agents.playing import (
     play_matches,
     play_pairs,
 )
-from black_maria_agents.report import progress_on, result_table
-from black_maria_agents.results import Estimate, Result, par, unit_of
+from black_maria_agents.measuring.report import progress_on, result_table
+from black_maria_agents.measuring.results import Estimate, Result, par, unit_of
+from black_maria_agents.options import options_of
 
 __all__ = [
     "MAX_UNTIL", "TEST_SEEDS", "Arena", "Estimate", "Pair", "Result", "both_ways", "identity",

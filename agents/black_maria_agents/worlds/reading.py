@@ -20,7 +20,7 @@ from black_maria.engine import (
     steps_to_receiver,
 )
 from black_maria.kernels import kernel
-from black_maria_agents.facts import REFUSALS, below, copy_sets
+from black_maria_agents.worlds.facts import REFUSALS, below, copy_sets
 
 (
     _FINE, _COUNTS, _OVER, _TURN, _TWICE, _SIZE, _TRICKS, _CAPTURED, _PASSED, _DIRECTION,

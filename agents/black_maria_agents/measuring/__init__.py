@@ -1,0 +1,1 @@
+"""Measuring on duplicate deals."""

@@ -1,0 +1,1 @@
+"""Agents that look ahead in sampled worlds."""

@@ -1,0 +1,1 @@
+"""Worlds that agree with what a seat knows."""
