@@ -18,7 +18,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 
-from black_maria_agents.training.run import PRESETS, Training
+from black_maria_agents.training import PRESETS, Training
 
 ROUNDS = 3
 UPDATES = 8

@@ -68,14 +68,15 @@ class Hand:
         episode = "match" if match else "hand"
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
         self.states = np.zeros(1, engine.STATE)
-        self.views = np.zeros((self.rules.seats, self.layout.size), np.int8)
-        self._buffer = np.zeros(52, np.int8)
+        self._mask = np.zeros(52, np.int8)
+        self._view = np.zeros(self.layout.size, np.int8)
         self.rewards = np.zeros(self.rules.seats, np.float32)
-        self.states["totals"][0, : self.rules.seats] = totals or 0
         self.states["hand"] = number
         cards = [c if isinstance(c, str) else list(c) for c in deal]
-        deck = engine.deck_order(cards, self.rules)
-        engine.start_one(self.states, self.views, *self._args, deck, dealer)
+        engine.start(
+            self.states, self.rules, self._args[0], deal=cards, dealer=dealer,
+            totals=totals, number=number,
+        )  # fmt: skip
 
     @property
     def state(self):
@@ -84,13 +85,11 @@ class Hand:
     def act(self, card: str) -> bool:
         """Pass or play a card for the seat to move; whether the episode is over."""
         number = np.array([ID[card]])
-        if engine.find_illegal(self.states, number) >= 0:
+        if engine.find_illegal(self.states, number, np.ones(1, np.bool_)) >= 0:
             raise ValueError(engine.illegal_reason(self.state, self.rules, ID[card]))
-        engine.step_one(
-            self.states, self.views, *self._args, ID[card],
-            self.rewards, self._buffer,
-        )  # fmt: skip
-        assert np.array_equal(self._buffer, self.mask)
+        engine.step_one(self.states, *self._args, ID[card], self.rewards, self._mask, self._view)
+        assert np.array_equal(self._mask, self.mask)
+        assert np.array_equal(self._view, self.views[self.turn])
         return self.phase == "over"
 
     def do(self, cards: str) -> "Hand":
@@ -98,6 +97,13 @@ class Hand:
         for card in cards.split():
             self.act(card)
         return self
+
+    @property
+    def views(self) -> np.ndarray:
+        """What every seat sees, (seats, F): a copy."""
+        views = np.zeros((1, self.rules.seats, self.layout.size), np.int8)
+        engine.observe_all(self.states, *self._args, views)
+        return views[0]
 
     @property
     def turn(self) -> int:

@@ -14,7 +14,7 @@ import torch
 import tyro
 
 from black_maria_agents import checkpoint, load_agent
-from black_maria_agents.training.run import PRESETS, TrainConfig
+from black_maria_agents.training import PRESETS, TrainConfig
 from helpers import wait_until
 
 ROOT = Path(__file__).parent.parent

@@ -15,13 +15,7 @@ All pairs of agents get the same deals. No result depends on how many games run 
 the other agents measured, or on the number of processes.
 """
 
-import hashlib
-import json
-import os
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
-from itertools import permutations
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,79 +26,24 @@ from torch import distributed
 
 from black_maria.engine import STATE
 from black_maria.rules import Rules
-from black_maria_agents import SEARCH, checkpoint_of
 from black_maria_agents.base import Agent
-from black_maria_agents.checkpoint import replacing
 from black_maria_agents.distributed import Ranks
-from black_maria_agents.measuring.duplicate import (
-    PERIODS,
-    TABLES,
-    Played,
-    columns,
-    play_deals,
-    play_matches,
-    play_pairs,
-)
-from black_maria_agents.measuring.report import progress_on, result_table
-from black_maria_agents.measuring.results import Estimate, Result, par, unit_of
-from black_maria_agents.options import options_of
-
-__all__ = [
-    "MAX_UNTIL", "TEST_SEEDS", "Arena", "Estimate", "Pair", "Result", "both_ways", "identity",
-    "look_points", "measure", "par", "play_deals", "play_matches", "result_table", "settled",
-]  # fmt: skip
-
-Pair = tuple[str, str]
-"""Names: the agent alone, and the one in all other seats."""
-
-TEST_SEEDS: Final = 2**63
-"""Seeds from here on are for measuring: training never sees their deals."""
-
-FIRST_LOOK: Final = 250
-MAX_UNTIL: Final = FIRST_LOOK * 2**9
-"""Games after which a pair stops even if its interval is still too wide, unless told."""
+from black_maria_agents.measuring.duplicate import TABLES, Block, play_pairs
+from black_maria_agents.measuring.report import progress_on
+from black_maria_agents.measuring.results import Result
+from black_maria_agents.measuring.scores import Pair, Scores
+from black_maria_agents.measuring.stopping import enough, expected, look_points
+from black_maria_agents.seeds import TEST_SEEDS
 
 BLOCK_SECONDS: Final = 2.0
 """Time after which results are put together: blocks of games grow towards it."""
 
-
-# --- stopping: fixed looks, and an interval that stays honest -----------------------------------
-
-
-def look_points(most: int) -> list[int]:
-    """Numbers of games after which the interval is looked at: 250, 500, 1000, … and ``most``.
-
-    They are fixed before play. Stopping at one depends on the half-width alone, never on the
-    mean, and the points double: a width that is small by chance has few chances to stop early.
-    So the intervals still cover the truth about 95 times in 100 (tests/test_arena.py).
-    """
-    looks = [FIRST_LOOK << k for k in range(most.bit_length()) if FIRST_LOOK << k < most]
-    return [*looks, most]
+Games = int | Mapping[Pair, int]
+"""Deals or matches: one number for all pairs, or one for each."""
+HandsTold = Callable[[NDArray[Any], list[list[str]]], Any]
+"""Called with (H,) records of tables before the last card, and their (H, seats) agents' names."""
 
 
-def settled(scores: NDArray[np.float64], until: float) -> bool:
-    """Whether play may stop after these scores (G, seats): its interval is narrow enough."""
-    return len(scores) in look_points(len(scores) + 1) and _half_width(scores) <= until
-
-
-def _half_width(scores: NDArray[np.float64]) -> float:
-    return Estimate.of(scores.mean(axis=1)).half_width
-
-
-# --- the arena: pairs, blocks of games, processes -----------------------------------------------
-
-
-@dataclass
-class Sheet:
-    """What a pair has played so far: games 0 … G − 1."""
-
-    scores: NDArray[np.float64]
-    """(G, seats)."""
-    sums: NDArray[np.float64]
-    """(K,)."""
-
-
-@dataclass
 class Arena:
     """Agents, and all that they have scored against each other so far.
 
@@ -120,39 +59,39 @@ class Arena:
         seed: Which of the test seeds, from 0.
         whole_matches: Play matches and measure win shares.
         ranks: The processes that share the games.
-        on_hands: Called after each block with its hands, (H,) records of tables before the last
-            card, and their (H, seats) agents' names; ordered by game, pair, rotation and hand.
+        on_hands: Called after each block with its hands; ordered by game, pair, rotation and hand.
         keep: A file, ``….npz``, for the scores of all games, written after each block. What it
-            holds of these agents already counts; of others, it is kept.
-        identities: By name, what tells an agent from another of its name, for ``keep``.
+            holds of these agents already counts; see ``Scores``.
 
     Raises:
         ValueError: An impossible seed; or ``keep`` is a file of another kind, or of other rules,
             seed or unit.
     """
 
-    agents: Mapping[str, Agent]
-    rules: Rules
-    seed: int = 0
-    whole_matches: bool = False
-    ranks: Ranks = field(default_factory=Ranks)
-    on_hands: Callable[[NDArray[Any], list[list[str]]], Any] | None = None
-    sheets: dict[Pair, Sheet] = field(default_factory=dict)
-    keep: Path | None = None
-    identities: Mapping[str, str] = field(default_factory=dict)
-    _stored: dict[str, NDArray[Any]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        rules: Rules,
+        seed: int = 0,
+        whole_matches: bool = False,
+        *,
+        ranks: Ranks | None = None,
+        on_hands: HandsTold | None = None,
+        keep: Path | None = None,
+    ) -> None:
         """Take over what was kept."""
-        if not 0 <= self.seed < TEST_SEEDS:
-            raise ValueError(f"seed={self.seed}: test seeds are 0 … 2**63 - 1")
-        if self.keep is not None and self.keep.exists():
-            self._load(self.keep)
+        if not 0 <= seed < TEST_SEEDS:
+            raise ValueError(f"seed={seed}: test seeds are 0 … 2**63 - 1")
+        self.agents, self.rules, self.seed = agents, rules, seed
+        self.whole_matches = whole_matches
+        self.ranks = ranks or Ranks()
+        self.on_hands = on_hands
+        self.scores = Scores(agents, rules, seed, whole_matches, keep)
 
     def play(
         self,
         pairs: Iterable[Pair],
-        games: int | Mapping[Pair, int],
+        games: Games,
         *,
         until: float | None = None,
         progress: Callable[[float, float], Any] = lambda done, total: None,
@@ -169,171 +108,96 @@ class Arena:
         Raises:
             ValueError: No games.
         """
-        pairs = list(pairs)
-        goals = {pair: games if isinstance(games, int) else games[pair] for pair in pairs}
+        pairs, played = list(pairs), self.scores.played
+        goals = {pair: _goal(games, pair) for pair in pairs}
         if min(goals.values()) < 1:
             raise ValueError("there must be at least one game to play")
-        empty = Sheet(
-            np.zeros((0, self.rules.seats)), np.zeros(len(columns(self.rules, self.whole_matches)))
-        )
-        self.sheets = dict.fromkeys(pairs, empty) | self.sheets
         size = 1  # games of each rank in a block
         while waiting := [pair for pair in pairs if not self.done(pair, goals[pair], until)]:
             # pairs that have played less catch up first
-            first = min(self._played(pair) for pair in waiting)
-            group = [pair for pair in waiting if self._played(pair) == first]
+            first = min(played(pair) for pair in waiting)
+            group = [pair for pair in waiting if played(pair) == first]
             stops = [goals[pair] for pair in group]
-            stops += [self._played(pair) for pair in waiting if pair not in group]
+            stops += [played(pair) for pair in waiting if pair not in group]
             if until is not None:
                 stops += [look for look in look_points(max(stops)) if look > first]
             size = max(1, min(size, TABLES // (len(group) * self.rules.seats)))
-            block = range(first, min([first + size * self.ranks.size, *stops]))
-            expected = sum(self._expected(pair, goals[pair], until) for pair in pairs)
-            so_far = sum(self._played(pair) for pair in pairs)
-            tell = _scaled(progress, so_far, len(block) * len(group), expected)
-            parts = _gathered(self._play_share(group, block, tell), self.ranks)
-            self._enter(group, parts)
-            if self.keep is not None and self.ranks.first:
-                self._save(self.keep)
-            seconds = max(part.seconds for part in parts)
+            games_now = range(first, min([first + size * self.ranks.size, *stops]))
+            total = sum(expected(self.scores[pair].scores, goals[pair], until) for pair in pairs)
+            so_far = sum(map(played, pairs))
+            tell = _scaled(progress, so_far, len(games_now) * len(group), total)
+            blocks = _gathered(self._play_share(group, games_now, tell), self.ranks)
+            self._enter(group, blocks)
+            if self.ranks.first:
+                self.scores.save()
+            seconds = max(block.seconds for block in blocks)
             size = min(8 * size, int(size * BLOCK_SECONDS / seconds))
 
     def _play_share(
-        self, group: list[Pair], block: range, progress: Callable[[float], Any]
-    ) -> Played:
+        self, group: list[Pair], games: range, progress: Callable[[float], Any]
+    ) -> Block:
         """Play this rank's games of a block."""
         return play_pairs(
             [(self.agents[alone], self.agents[others]) for alone, others in group],
-            block[self.ranks.rank :: self.ranks.size],
+            games[self.ranks.rank :: self.ranks.size],
             seed=TEST_SEEDS + self.seed,
             rules=self.rules,
             whole_matches=self.whole_matches,
-            keep_hands=self.on_hands is not None,
+            with_hands=self.on_hands is not None,
             progress=progress,
         )
 
-    def _enter(self, group: list[Pair], parts: list[Played]) -> None:
-        """Add a block that all ranks have played to the sheets, its games in order."""
-        world = len(parts)
-        scores = np.empty((sum(len(part.scores) for part in parts), *parts[0].scores.shape[1:]))
-        for rank, part in enumerate(parts):
-            scores[rank::world] = part.scores
-        sums = np.sum([part.sums for part in parts], axis=0)
+    def _enter(self, group: list[Pair], blocks: list[Block]) -> None:
+        """Add games that all ranks have played to the sheets, in their order."""
+        world = len(blocks)
+        scores = np.empty((sum(len(block.scores) for block in blocks), *blocks[0].scores.shape[1:]))
+        for rank, block in enumerate(blocks):
+            scores[rank::world] = block.scores
+        sums = np.sum([block.sums for block in blocks], axis=0)
         for k, pair in enumerate(group):
-            sheet = self.sheets[pair]
-            together = np.concatenate([sheet.scores, scores[:, k]])
-            self.sheets[pair] = Sheet(together, sheet.sums + sums[k])
+            self.scores.enter(pair, scores[:, k], sums[k])
         if self.on_hands is not None:
-            self._hand_on(group, parts)
-
-    def _hand_on(self, group: list[Pair], parts: list[Played]) -> None:
-        """Tell a block's hands, in an order that doesn't depend on who played them."""
-        seats = self.rules.seats
-        a_game = len(group) * seats
-        hands = np.concatenate([hands for part in parts for hands in part.hands])
-        hands = hands.view(STATE)  # a pickle forgets that they are records
-        rows = np.concatenate(
-            [
-                (each // a_game * len(parts) + rank) * a_game + each % a_game
-                for rank, part in enumerate(parts)
-                for each in part.rows
-            ]
-        )
-        order = np.lexsort((hands["hand"], rows))
-        names = []
-        for row in rows[order]:
-            alone, others = group[row % a_game // seats]
-            names.append([alone if seat == row % seats else others for seat in range(seats)])
-        assert self.on_hands is not None
-        self.on_hands(hands[order], names)
-
-    def _played(self, pair: Pair) -> int:
-        return len(self.sheets[pair].scores)
+            self.on_hands(*_in_order(group, blocks, self.rules.seats))
 
     def done(self, pair: Pair, games: int, until: float | None = None) -> bool:
         """Whether a pair needs no more games."""
-        if pair not in self.sheets:
-            return False
-        scores = self.sheets[pair].scores
-        return len(scores) >= games or (until is not None and settled(scores, until))
-
-    def _expected(self, pair: Pair, games: int, until: float | None) -> int:
-        """How many games a pair will have played, as far as one can tell."""
-        scores = self.sheets[pair].scores
-        if until is None or len(scores) < 2:
-            return max(games, len(scores))
-        if self.done(pair, games, until):
-            return len(scores)
-        need = len(scores) * (_half_width(scores) / until) ** 2
-        looks = look_points(games)
-        return next((look for look in looks if look >= need and look > len(scores)), games)
+        return enough(self.scores[pair].scores, games, until)
 
     def results(
-        self,
-        pairs: Iterable[Pair],
-        games: int | Mapping[Pair, int] = 0,
-        until: float | None = None,
+        self, pairs: Iterable[Pair], games: Games = 0, until: float | None = None
     ) -> list[Result]:
         """The results of pairs that have played at all, marked partial if more was asked for."""
-        results = []
-        names = columns(self.rules, self.whole_matches)
-        for alone, others in pairs:
-            pair = alone, others
-            sheet = self.sheets.get(pair)
-            if sheet is None or not len(sheet.scores):
-                continue
-            means = dict(zip(names, (sheet.sums / sheet.scores.size).tolist(), strict=True))
-            goal = games if isinstance(games, int) else games[pair]
-            results.append(
-                Result(
-                    alone,
-                    others,
-                    unit_of(self.rules, self.whole_matches),
-                    len(sheet.scores),
-                    Estimate.of(sheet.scores.mean(axis=1)),
-                    tuple(Estimate.of(seat) for seat in sheet.scores.T),
-                    {k: v for k, v in means.items() if k not in (*PERIODS, "hands")},
-                    {k: v for k, v in means.items() if k in PERIODS},
-                    means.get("hands"),
-                    partial=not self.done(pair, goal, until),
-                )
-            )
-        return results
+        return [
+            self.scores.result(pair, partial=not self.done(pair, _goal(games, pair), until))
+            for pair in pairs
+            if self.scores.played(pair)
+        ]
 
-    def _save(self, path: Path) -> None:
-        """Write all scores; the file appears whole or keeps what it held."""
-        content = {"about": np.array(json.dumps(self._about())), **self._stored}
-        for pair, sheet in self.sheets.items():
-            content[self._key("scores", pair)] = sheet.scores
-            content[self._key("sums", pair)] = sheet.sums
-        with replacing(path, path.with_name(f"{path.name}.{os.getpid()}.tmp")) as file:
-            np.savez(file, allow_pickle=False, **content)
 
-    def _load(self, path: Path) -> None:
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-                self._stored = dict(content)
-            about = json.loads(str(self._stored.pop("about")))
-        except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} can't be read as an arena's scores: {error}") from None
-        if about != self._about():
-            raise ValueError(
-                f"{path} keeps {about['unit']} under {about['rules']['name']!r} with seed "
-                f"{about['seed']}; that doesn't fit: give another file"
-            )
-        for pair in permutations(self.agents, 2):
-            if self._key("scores", pair) in self._stored:
-                found = (self._stored[self._key(what, pair)] for what in ("scores", "sums"))
-                self.sheets[pair] = Sheet(*found)
+def _goal(games: Games, pair: Pair) -> int:
+    return games if isinstance(games, int) else games[pair]
 
-    def _key(self, what: str, pair: Pair) -> str:
-        return json.dumps([what, *(self.identities.get(name, name) for name in pair)])
 
-    def _about(self) -> dict[str, Any]:
-        """What scores must have in common to be put together."""
-        unit = unit_of(self.rules, self.whole_matches)
-        rules = json.loads(json.dumps(asdict(self.rules)))
-        return {"format": 1, "unit": unit, "seed": self.seed, "rules": rules}
+def _in_order(
+    group: list[Pair], blocks: list[Block], seats: int
+) -> tuple[NDArray[Any], list[list[str]]]:
+    """All ranks' hands and who sat there, in an order that doesn't depend on who played them."""
+    a_game = len(group) * seats
+    hands = np.concatenate([hands for block in blocks for hands in block.hands])
+    hands = hands.view(STATE)  # a pickle forgets that they are records
+    rows = np.concatenate(
+        [
+            (each // a_game * len(blocks) + rank) * a_game + each % a_game
+            for rank, block in enumerate(blocks)
+            for each in block.rows
+        ]
+    )
+    order = np.lexsort((hands["hand"], rows))
+    names = []
+    for row in rows[order]:
+        alone, others = group[row % a_game // seats]
+        names.append([alone if seat == row % seats else others for seat in range(seats)])
+    return hands[order], names
 
 
 def _scaled(
@@ -343,25 +207,12 @@ def _scaled(
     return lambda share: progress(first + share * size, total)
 
 
-def _gathered(played: Played, ranks: Ranks) -> list[Played]:
+def _gathered(block: Block, ranks: Ranks) -> list[Block]:
     """What each process has played."""
-    parts = [played] * ranks.size
+    blocks = [block] * ranks.size
     if ranks.size > 1:
-        distributed.all_gather_object(parts, played)
-    return parts
-
-
-def identity(name: str, rules: Rules, greedy: bool = True) -> str:
-    """An agent's name with a hash of the file behind it, and how it plays: for ``Arena.keep``."""
-    searches = name.partition(":")[0] == "search"
-    file = checkpoint_of(str(options_of(name, SEARCH)["policy"]) if searches else name, rules)
-    hashes = [hashlib.sha256(file.read_bytes()).hexdigest()[:16]] if file.is_file() else []
-    return " ".join([name, *hashes, *["sampled"] * (not greedy)])
-
-
-def both_ways(names: Iterable[str]) -> list[Pair]:
-    """Every pair of agents, each once alone and once as the others."""
-    return list(permutations(names, 2))
+        distributed.all_gather_object(blocks, block)
+    return blocks
 
 
 def measure(

@@ -1,18 +1,21 @@
 """Reading an observation: the state that all its worlds share, and what is left open.
 
-``read`` refuses what no play can lead to.
+``read`` refuses what no play can lead to, clause by clause. A clause returns ``FINE`` or what of
+``refusals`` it found; it may rely on those before it. The arguments are always these:
+
+* ``observation``: (F,) int8, of the seat to move, which is seat 0 here;
+* ``at``: each block's offset in it, ``layout.record``: ``observation[at.led]`` is clubs led;
+* ``rules``: a record of ``engine.RULES``;
+* ``state``: a record of ``engine.STATE``, written: what all worlds have in common;
+* ``facts``: a record of ``facts.FACTS``, written: what is open.
 """
 
 import numpy as np
 
 from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.engine import (
-    MAX_DECK,
-    MAX_SEATS,
     PASSING,
     PLAYING,
-    apply,
-    fill_deck,
     legal,
     next_seat,
     put,
@@ -20,192 +23,208 @@ from black_maria.engine import (
     steps_to_receiver,
 )
 from black_maria.kernels import kernel
-from black_maria_agents.worlds.facts import REFUSALS, below, copy_sets
-
-(
-    _FINE, _COUNTS, _OVER, _TURN, _TWICE, _SIZE, _TRICKS, _CAPTURED, _PASSED, _DIRECTION,
-    NO_DEAL, _BROKEN, _HISTORY, _FLAGS,
-) = range(len(REFUSALS))  # fmt: skip
-
-
-@kernel
-def one_of(observation, start, length):
-    """The place of the single 1 in a block; −1 if it is all zeros, −2 if it is anything else."""
-    found = -1
-    for k in range(length):
-        value = observation[start + k]
-        if value:
-            if value != 1 or found != -1:
-                return -2
-            found = k
-    return found
-
-
-@kernel
-def count_row(observation, start):
-    """Cards in a block of 52."""
-    count = 0
-    for card in range(NUM_CARDS):
-        count += observation[start + card]
-    return count
-
-
-@kernel
-def put_row(planes, observation, start):
-    """Add a block of 52 counts to a set."""
-    for card in range(NUM_CARDS):
-        for _ in range(observation[start + card]):
-            put(planes, card)
+from black_maria_agents.worlds.blocks import beyond, count_row, one_of, put_row
+from black_maria_agents.worlds.order import order_cards, replay
+from black_maria_agents.worlds.pool import count_pool, guess_kitty
+from black_maria_agents.worlds.refusals import (
+    BROKEN,
+    CAPTURED,
+    COUNTS,
+    DIRECTION,
+    FINE,
+    FLAGS,
+    NO_DEAL,
+    OVER,
+    PASSED,
+    SIZE,
+    TRICKS,
+    TURN,
+)
 
 
 @kernel
 def read(observation, history, rules, at, state, facts, stream):
-    """Fill in what all worlds share, and the facts; return (refusal, card or number)."""
-    seats = rules.seats
+    """Fill in what all worlds share, and the facts; return (refusal, what it is about).
+
+    ``history``, (R, 3) int8, is empty where the order of the cards isn't told; ``stream`` is for
+    the kitty of two packs, which is guessed where it can't be told.
+    """
+    clear(rules, state, facts)
+    facts.told = len(history) > 0
+    wrong = find_miscount(observation, rules, at)
+    if wrong:
+        return COUNTS, wrong
+    refusal = read_flags(observation, rules, at, state, facts)
+    if refusal:
+        return refusal, 0
+    count_own(observation, at, state, facts)
+    refusal = who_plays(observation, rules, at, state, facts)
+    if refusal:
+        return refusal, facts.hand_size
+    refusal = read_seats(observation, rules, at, state, facts)
+    if not refusal:
+        refusal = read_passes(observation, rules, at, state, facts)
+    if not refusal:
+        refusal = read_trick(observation, rules, at, state, facts)
+    if not refusal:
+        refusal = check_opening(rules, state, facts)
+    if refusal:
+        return refusal, 0
+    refusal, card = count_pool(observation, rules, at, state, facts)
+    if refusal:
+        return refusal, card
+    if facts.told:
+        refusal = replay(history, rules, state, facts)
+    else:
+        guess_kitty(state, facts, stream)
+        order_cards(observation, rules, at, state)
+    if not refusal:
+        refusal = read_score(observation, rules, at, state)
+    if refusal:
+        return refusal, 0
+    read_voids(observation, rules, at, state, facts)
+    state.legal = legal(state, rules)
+    return FINE, 0
+
+
+# --- the clauses, in the order in which ``read`` has them; ``pool`` and ``order`` have the rest ---
+
+
+@kernel
+def clear(rules, state, facts):
+    """Forget what was read before."""
     state.holding[:] = 0
     state.given[:] = 0
     state.played[:] = 0
     state.captured[:] = 0
     state.kitty[:] = 0
     state.totals[:] = 0
-    state.rules = rules.stamp
-    state.hands_left = observation[at.hands_left]
     state.penalties[:] = 0
     state.cards[:] = 0
     state.seats[:] = 0
+    state.rules = rules.stamp
+    state.turn = 0
     facts.places[:] = 0
     facts.barred[:] = 0
     facts.split = False
-    for k in range(at.led):
-        if not 0 <= observation[k] <= rules.packs:
-            return _COUNTS, np.int64(observation[k])
-    for k in range(seats * NUM_CARDS):
-        if not 0 <= observation[at.captured + k] <= rules.packs:
-            return _COUNTS, np.int64(observation[at.captured + k])
-    for k in range(seats * NUM_SUITS):
-        if not 0 <= observation[at.voids + k] <= 1:
-            return _COUNTS, np.int64(observation[at.voids + k])
+
+
+@kernel
+def find_miscount(observation, rules, at):
+    """The first entry that isn't a count of a card or a void; 0 if all are."""
+    every = rules.seats * NUM_CARDS
+    wrong = beyond(observation, at.holding, NUM_CARDS, rules.packs)
+    wrong = wrong or beyond(observation, at.passed, NUM_CARDS, rules.packs)
+    wrong = wrong or beyond(observation, at.received, NUM_CARDS, rules.packs)
+    wrong = wrong or beyond(observation, at.played, every, rules.packs)
+    wrong = wrong or beyond(observation, at.trick, every, rules.packs)
+    wrong = wrong or beyond(observation, at.captured, every, rules.packs)
+    return wrong or beyond(observation, at.voids, rules.seats * NUM_SUITS, 1)
+
+
+@kernel
+def read_flags(observation, rules, at, state, facts):
+    """Note phase, dealer, cards on the table, suit led, who gets my cards, hands left."""
     phase = one_of(observation, at.phase, 2)
     if phase == -1:
-        return _OVER, 0
-    dealer = one_of(observation, at.dealer, seats)
-    on_table = one_of(observation, at.position, seats)
-    pass_to = one_of(observation, at.pass_to, seats)
-    led = one_of(observation, at.led, NUM_SUITS)
-    if phase < 0 or dealer < 0 or on_table < 0 or pass_to < 0 or led == -2:
-        return _FLAGS, 0
-    passing = phase == PASSING
-    state.phase = PASSING if passing else PLAYING
+        return OVER
+    dealer = one_of(observation, at.dealer, rules.seats)
+    facts.on_table = one_of(observation, at.position, rules.seats)
+    facts.pass_to = one_of(observation, at.pass_to, rules.seats)
+    facts.led = one_of(observation, at.led, NUM_SUITS)
+    if phase < 0 or dealer < 0 or facts.on_table < 0 or facts.pass_to < 0 or facts.led == -2:
+        return FLAGS
+    state.phase = PASSING if phase == PASSING else PLAYING
     state.dealer = dealer
-    state.turn = 0
+    state.hands_left = observation[at.hands_left]
+    return FINE
 
-    held = count_row(observation, at.holding)
-    passed = count_row(observation, at.passed)
-    received = count_row(observation, at.received)
-    size = held + count_row(observation, at.played) + (passed if passing else 0)
-    facts.hand_size = size
-    refusal = who_plays(observation, rules, at, state, size, dealer, pass_to, on_table)
-    if refusal:
-        return refusal, size
-    tricks = count_row(observation, at.played)
+
+@kernel
+def count_own(observation, at, state, facts):
+    """Count my cards, where I have them and where they went."""
+    facts.held = count_row(observation, at.holding)
+    facts.passed = count_row(observation, at.passed)
+    facts.received = count_row(observation, at.received)
+    facts.tricks = count_row(observation, at.played)
+    facts.hand_size = facts.held + facts.tricks
+    if state.phase == PASSING:
+        facts.hand_size += facts.passed
+
+
+@kernel
+def who_plays(observation, rules, at, state, facts):
+    """Find the seats that play, and how many of them a pass goes on."""
+    seats, size = rules.seats, facts.hand_size
+    state.num_playing = seats
+    if size != rules.deck_size // seats:
+        if not rules.playoff or size == 0:
+            return SIZE
+        state.num_playing = NUM_CARDS // size
+        if state.num_playing >= seats or NUM_CARDS // state.num_playing != size:
+            return SIZE
+    state.playoff = state.num_playing < seats
+    # In a play-off all have the same total and the others show 0: where it is 0 too, several
+    # sets of seats may fit, and the first will do
+    for playing in range(1 if state.playoff else (1 << seats) - 1, 1 << seats, 2):
+        if not may_play(observation, rules, at, state, facts, playing):
+            continue
+        state.playing = playing
+        to, state.pass_steps = np.int64(0), 0
+        while to != facts.pass_to:
+            to = next_seat(state, rules, to)
+            state.pass_steps += 1
+        for k in range(rules.cycle):
+            steps = np.int64(0)
+            if rules.pass_count:
+                steps = steps_to_receiver(rules.pass_cycle[k], state.num_playing)
+            if steps == state.pass_steps:
+                return FINE
+    return DIRECTION
+
+
+@kernel
+def may_play(observation, rules, at, state, facts, playing):
+    """Whether these seats, bit by bit, may be the ones that play."""
+    if not playing >> np.int64(state.dealer) & 1 or not playing >> facts.pass_to & 1:
+        return False
+    count = 0
+    for seat in range(rules.seats):
+        plays = playing >> seat & 1
+        count += plays
+        total = observation[at.totals + seat]
+        if plays and state.playoff and total != observation[at.totals]:
+            return False
+        if not plays and (total or count_row(observation, at.played + NUM_CARDS * seat) > 0):
+            return False
+    return count == state.num_playing
+
+
+@kernel
+def read_seats(observation, rules, at, state, facts):
+    """Note what each seat has played and taken, its total, and its places for unknown cards."""
     state.num_played = 0
-    for seat in range(seats):
+    for seat in range(rules.seats):
         plays = state.playing >> seat & 1
         count = count_row(observation, at.played + NUM_CARDS * seat)
         in_trick = count_row(observation, at.trick + NUM_CARDS * seat)
-        if in_trick > 1 or count != plays * (tricks + in_trick):
-            return _TRICKS, 0
+        if in_trick > 1 or count != plays * (facts.tricks + in_trick):
+            return TRICKS
         state.num_played += count
-        facts.places[seat] = plays * (size - count)
+        facts.places[seat] = plays * (facts.hand_size - count)
         put_row(state.captured[seat], observation, at.captured + NUM_CARDS * seat)
         put_row(state.played[seat], observation, at.played + NUM_CARDS * seat)
         if plays:
             state.totals[seat] = observation[at.totals + seat]
         if not plays and state.captured[seat, 0]:
-            return _CAPTURED, 0
+            return CAPTURED
     facts.places[0] = 0
-    state.to_play = size * state.num_playing
-
-    refusal = read_passes(observation, rules, at, state, facts, passed, received, pass_to)
-    if refusal:
-        return refusal, 0
-    if passing and (state.num_played or on_table or held + passed != size):
-        return _FLAGS, 0
-    refusal = read_trick(observation, rules, at, state, on_table, led)
-    if refusal:
-        return refusal, 0
-    if not passing and tricks == 0:
-        opens = next_seat(state, rules, np.int64(dealer))
-        if rules.opening_card >= 0:
-            holds = state.holding[0, 0] >> rules.opening_card & 1
-            opens = state.leader if on_table or holds else np.int64(-1)
-        if state.leader != opens:
-            return _TURN, 0
-    refusal, card = count_pool(observation, rules, at, state, facts)
-    if refusal:
-        return refusal, card
-    if len(history):
-        refusal = replay(history, rules, state, facts)
-        if refusal:
-            return refusal, 0
-    else:
-        guess_kitty(state, facts, stream)
-        order_cards(observation, rules, at, state)
-    broken = False
-    for seat in range(seats):
-        for card in range(NUM_CARDS):
-            state.penalties[seat] += rules.penalties[card] * (
-                (state.captured[seat, 0] >> card & 1) + (state.captured[seat, 1] >> card & 1)
-            )
-        broken = broken or (state.played[seat, 0] >> NUM_RANKS * HEARTS & 0x1FFF) != 0
-    state.broken = broken and rules.break_hearts
-    if observation[at.hearts_broken] != state.broken:
-        return _BROKEN, 0
-    read_voids(observation, rules, at, state, facts, len(history) > 0)
-    state.legal = legal(state, rules)
-    return _FINE, 0
+    state.to_play = facts.hand_size * state.num_playing
+    return FINE
 
 
 @kernel
-def who_plays(observation, rules, at, state, size, dealer, pass_to, on_table):
-    """Find the seats that play, and how many of them a pass goes on."""
-    seats = rules.seats
-    state.num_playing = seats
-    if size != rules.deck_size // seats:
-        if not rules.playoff or size == 0:
-            return _SIZE
-        state.num_playing = NUM_CARDS // size
-        if state.num_playing >= seats or NUM_CARDS // state.num_playing != size:
-            return _SIZE
-    state.playoff = state.num_playing < seats
-    # In a play-off all have the same total and the others show 0: where it is 0 too, several
-    # sets of seats may fit, and the first will do
-    for bits in range(1 if state.playoff else (1 << seats) - 1, 1 << seats, 2):
-        state.playing = bits
-        count, fits = 0, (bits >> dealer & 1) and (bits >> pass_to & 1)
-        for seat in range(seats):
-            plays = bits >> seat & 1
-            count += plays
-            same = observation[at.totals + seat] == observation[at.totals]
-            seen = observation[at.totals + seat] != 0
-            seen = seen or count_row(observation, at.played + NUM_CARDS * seat) > 0
-            if (plays and state.playoff and not same) or (seen and not plays):
-                fits = False
-        if not fits or count != state.num_playing:
-            continue
-        to, state.pass_steps = np.int64(0), 0
-        while to != pass_to:
-            to = next_seat(state, rules, to)
-            state.pass_steps += 1
-        for k in range(rules.cycle):
-            steps = steps_to_receiver(rules.pass_cycle[k], count) if rules.pass_count else 0
-            if steps == state.pass_steps:
-                return _FINE
-    return _DIRECTION
-
-
-@kernel
-def read_passes(observation, rules, at, state, facts, passed, received, pass_to):
+def read_passes(observation, rules, at, state, facts):
     """Note the cards I hold, passed and got, and who has committed."""
     passing = state.phase == PASSING
     put_row(state.holding[0], observation, at.holding)
@@ -214,56 +233,67 @@ def read_passes(observation, rules, at, state, facts, passed, received, pass_to)
     facts.committed = 0
     state.num_passed = 0
     if state.pass_steps == 0:
-        return _PASSED if passed or received or passing else _FINE
+        return PASSED if facts.passed or facts.received or passing else FINE
     if state.given[0, 0] & rules.kept:
-        return _PASSED
+        return PASSED
     for seat in range(1, rules.seats):
         if state.playing >> seat & 1 and receiver(state, rules, seat) == 0:
             facts.giver = seat
     if passing:
-        if passed >= rules.pass_count:
-            return _TURN
-        if received:
-            return _PASSED
-        seat = next_seat(state, rules, np.int64(state.dealer))
-        while seat != 0:
-            facts.committed |= 1 << seat
-            state.num_passed += rules.pass_count
-            seat = next_seat(state, rules, seat)
-        state.num_passed += passed
-        return _FINE
-    if passed != rules.pass_count or received != rules.pass_count:
-        return _PASSED
+        return read_picks(rules, state, facts)
+    return read_exchange(observation, rules, at, state, facts)
+
+
+@kernel
+def read_picks(rules, state, facts):
+    """While passing: the seats before me have committed, and I may have picked some cards."""
+    if facts.passed >= rules.pass_count:
+        return TURN
+    if facts.received:
+        return PASSED
+    seat = next_seat(state, rules, np.int64(state.dealer))
+    while seat != 0:
+        facts.committed |= 1 << seat
+        state.num_passed += rules.pass_count
+        seat = next_seat(state, rules, seat)
+    state.num_passed += facts.passed
+    return FLAGS if state.num_played or facts.on_table else FINE
+
+
+@kernel
+def read_exchange(observation, rules, at, state, facts):
+    """After the pass: each card that I passed is at its receiver's until played."""
+    if facts.passed != rules.pass_count or facts.received != rules.pass_count:
+        return PASSED
     put_row(state.given[facts.giver], observation, at.received)
     if state.given[facts.giver, 0] & rules.kept:
-        return _PASSED
+        return PASSED
     state.num_passed = rules.pass_count * state.num_playing
     for card in range(NUM_CARDS):
         mine = observation[at.holding + card] + observation[at.played + card]
         if observation[at.received + card] > mine:
-            return _PASSED
-        # each card that I passed is at the receiver's until played
+            return PASSED
         known = observation[at.passed + card]
-        known -= observation[at.played + NUM_CARDS * pass_to + card]
+        known -= observation[at.played + NUM_CARDS * facts.pass_to + card]
         for _ in range(known):
-            put(state.holding[pass_to], card)
-            facts.places[pass_to] -= 1
-    return _FINE if facts.places[pass_to] >= 0 else NO_DEAL
+            put(state.holding[facts.pass_to], card)
+            facts.places[facts.pass_to] -= 1
+    return FINE if facts.places[facts.pass_to] >= 0 else NO_DEAL
 
 
 @kernel
-def read_trick(observation, rules, at, state, on_table, led):
+def read_trick(observation, rules, at, state, facts):
     """Note the trick on the table; its last cards belong to the seats before the observer."""
-    state.in_trick = on_table
+    state.in_trick = facts.on_table
     state.led = -1
     state.best_card = state.best_seat = 0
-    before = state.num_playing - on_table  # seats from me on that haven't played
+    before = state.num_playing - facts.on_table  # seats from me on that haven't played
     seat = np.int64(0)
     state.leader = 0
     for k in range(state.num_playing):
         card = one_of(observation, at.trick + NUM_CARDS * seat, NUM_CARDS)
         if (card >= 0) != (k >= before):
-            return _TURN
+            return TURN
         if card >= 0:
             if k == before:
                 state.led = card // NUM_RANKS
@@ -273,173 +303,36 @@ def read_trick(observation, rules, at, state, on_table, led):
                 state.best_card = card
                 state.best_seat = seat
         seat = next_seat(state, rules, seat)
-    return _FINE if state.led == led else _FLAGS
+    return FINE if state.led == facts.led else FLAGS
 
 
 @kernel
-def count_pool(observation, rules, at, state, facts):
-    """Count the cards that nobody has shown; find the kitty once it is taken."""
-    seats = rules.seats
-    deck = np.empty(MAX_DECK, np.int8)
-    size = fill_deck(state, rules, deck)
-    facts.pool[:] = 0
-    for k in range(size):
-        facts.pool[deck[k]] += 1
-    taken_any = False
-    for seat in range(seats):
-        taken_any = taken_any or state.captured[seat, 0] != 0
-    out, carried = 0, 0  # cards of the kitty that show; of tricks that nobody took
-    for card in range(NUM_CARDS):
-        played, trick, captured = 0, 0, 0
-        for seat in range(seats):
-            played += observation[at.played + NUM_CARDS * seat + card]
-            trick += observation[at.trick + NUM_CARDS * seat + card]
-            captured += observation[at.captured + NUM_CARDS * seat + card]
-            if (
-                observation[at.trick + NUM_CARDS * seat + card]
-                > (observation[at.played + NUM_CARDS * seat + card])
-            ):
-                return _TRICKS, card
-        hidden = max(captured - (played - trick), 0)
-        carried += hidden + played - trick - captured
-        out += hidden
-        for _ in range(hidden):
-            put(state.kitty, card)
-        facts.pool[card] -= played + hidden
-        for seat in range(seats):  # mine, and what I passed
-            facts.pool[card] -= state.holding[seat, 0] >> card & 1
-            facts.pool[card] -= state.holding[seat, 1] >> card & 1
-        if state.phase == PASSING:
-            facts.pool[card] -= observation[at.passed + card]
-        if facts.pool[card] < 0:
-            return _TWICE, card
-    kitty = size - state.to_play
-    if out > (kitty if taken_any else 0):
-        return _CAPTURED, 0
-    facts.maybe_kitty = kitty - out if taken_any else 0
-    facts.places[seats] = 0 if taken_any else kitty
-    carried += facts.maybe_kitty
-    if carried % state.num_playing or (carried and rules.packs == 1):
-        return _CAPTURED, 0
-    state.pile_start = state.num_played - state.in_trick - carried
-    state.last_taker = state.leader if taken_any else -1  # who leads until another takes one
-    state.taken_from = max(state.pile_start - state.num_playing, 0)
-    return _FINE, 0
+def check_opening(rules, state, facts):
+    """The first trick is led by dealer's left, or by who holds the opening card."""
+    if state.phase == PASSING or facts.tricks:
+        return FINE
+    opens = next_seat(state, rules, np.int64(state.dealer))
+    if rules.opening_card >= 0:
+        holds = state.holding[0, 0] >> rules.opening_card & 1
+        opens = np.int64(state.leader if facts.on_table or holds else -1)
+    return FINE if state.leader == opens else TURN
 
 
 @kernel
-def order_cards(observation, rules, at, state):
-    """List the cards played: taken ones first, then cancelled tricks, then this trick."""
-    taken, table = np.int64(0), np.int64(state.pile_start)
-    for card in range(NUM_CARDS):
-        left = 0  # copies taken
-        for seat in range(rules.seats):
-            left += observation[at.captured + NUM_CARDS * seat + card]
-        left -= (state.kitty[0] >> card & 1) + (state.kitty[1] >> card & 1)
-        for seat in range(rules.seats):
-            start = NUM_CARDS * seat + card
-            for _ in range(observation[at.played + start] - observation[at.trick + start]):
-                if (left > 0 or table == state.num_played - state.in_trick) and (
-                    taken < state.pile_start
-                ):
-                    place = taken
-                    taken += 1
-                else:
-                    place = table
-                    table += 1
-                left -= 1
-                state.cards[place] = card
-                state.seats[place] = seat
-    by = np.int64(state.leader)
-    for k in range(state.num_played - state.in_trick, state.num_played):
-        state.cards[k] = one_of(observation, at.trick + NUM_CARDS * by, NUM_CARDS)
-        state.seats[k] = by
-        by = next_seat(state, rules, by)
-
-
-@kernel
-def replay(history, rules, state, facts):
-    """Play the history through the engine: the order of cards, and which tricks cancelled."""
-    holding = np.empty((MAX_SEATS, 2), np.int64)
-    captured = np.empty((MAX_SEATS, 2), np.int64)
-    copy_sets(state.holding, holding)
-    copy_sets(state.captured, captured)
-    kitty, kitty_twins = state.kitty[0], state.kitty[1]
-    num_played, in_trick, led = state.num_played, state.in_trick, state.led
-    copy_sets(state.played, state.holding)
-    state.played[:] = 0
-    state.captured[:] = 0
-    state.kitty[:] = 0
-    state.num_played = 0
-    state.pile_start = 0
-    state.in_trick = 0
-    state.led = -1
-    state.last_taker = -1
-    for k in range(len(history)):
-        if history[k, 0] != 2:
-            continue
-        by, told = np.int64(history[k, 1]), np.int64(history[k, 2])
-        if state.num_played == 0 and 0 <= by < rules.seats:
-            state.turn = by
-        if by != state.turn or not 0 <= told < NUM_CARDS or state.num_played == num_played:
-            return _HISTORY
-        if not state.holding[by, 0] >> told & 1:
-            return _HISTORY
-        play_on(state, rules, told)
-    if state.num_played != num_played or state.in_trick != in_trick or state.led != led:
-        return _HISTORY
-    if state.turn != 0 and num_played:
-        return _HISTORY
-    state.turn = 0
-    state.broken = False
-    state.penalties[:] = 0
-    for card in range(NUM_CARDS):  # what was taken but not played is the kitty
-        out = 0
-        for seat in range(rules.seats):
-            out += (captured[seat, 0] >> card & 1) + (captured[seat, 1] >> card & 1)
-            out -= (state.captured[seat, 0] >> card & 1) + (state.captured[seat, 1] >> card & 1)
-        more = out - (kitty >> card & 1) - (kitty_twins >> card & 1)
-        if more < 0 or more > min(facts.maybe_kitty, facts.pool[card]):
-            return _HISTORY
-        for _ in range(out):
-            put(state.kitty, card)
-        facts.pool[card] -= more
-        facts.maybe_kitty -= more
-    copy_sets(holding, state.holding)
-    copy_sets(captured, state.captured)
-    return _HISTORY if facts.maybe_kitty else _FINE
-
-
-@kernel
-def play_on(state, rules, card):
-    """The engine's ``apply``, pasted in here once."""
-    return apply(state, rules, card)
-
-
-@kernel
-def guess_kitty(state, facts, stream):
-    """Draw the rest of a taken kitty from cards whose twin may lie in a cancelled trick."""
-    fit = np.empty(NUM_CARDS, np.int64)
-    count = 0
-    taken = np.zeros(NUM_CARDS, np.int64)
-    for seat in range(MAX_SEATS):
+def read_score(observation, rules, at, state):
+    """Count the penalties so far, and whether hearts are broken."""
+    broken = False
+    for seat in range(rules.seats):
         for card in range(NUM_CARDS):
-            taken[card] += state.captured[seat, 0] >> card & 1
-    for card in range(NUM_CARDS):
-        if facts.pool[card] and taken[card] and not state.kitty[0] >> card & 1:
-            fit[count] = card
-            count += 1
-    while facts.maybe_kitty and count:
-        k = below(stream, count)
-        put(state.kitty, fit[k])
-        facts.pool[fit[k]] -= 1
-        facts.maybe_kitty -= 1
-        count -= 1
-        fit[k] = fit[count]
+            copies = (state.captured[seat, 0] >> card & 1) + (state.captured[seat, 1] >> card & 1)
+            state.penalties[seat] += rules.penalties[card] * copies
+        broken = broken or (state.played[seat, 0] >> NUM_RANKS * HEARTS & 0x1FFF) != 0
+    state.broken = broken and rules.break_hearts
+    return FINE if observation[at.hearts_broken] == state.broken else BROKEN
 
 
 @kernel
-def read_voids(observation, rules, at, state, facts, told):
+def read_voids(observation, rules, at, state, facts):
     """Note which classes of cards each seat can't hold: shown voids, a broken ban."""
     state.voids[:] = 0
     for seat in range(rules.seats):
@@ -448,7 +341,7 @@ def read_voids(observation, rules, at, state, facts, told):
                 state.voids[seat] |= 1 << suit
                 facts.barred[seat] |= 3 << 2 * suit
     first = min(state.num_played, state.num_playing)
-    if rules.first_trick_ban == 0 or not (told or state.num_played == state.in_trick):
+    if rules.first_trick_ban == 0 or not (facts.told or state.num_played == state.in_trick):
         return
     for k in range(first):  # who plays a banned card to the first trick had no other
         seat, card = state.seats[k], state.cards[k]
