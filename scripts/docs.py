@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from black_maria.cards import NUM_CARDS, card_name
+from black_maria.cards import NUM_CARDS, card_name, card_names
+from black_maria.clauses import Card, Cards, OrNone, Points, Several
 from black_maria.layout import layout_of
-from black_maria.rules import PROFILES, Rules
+from black_maria.rules import CLAUSES, PROFILES, Rules
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -40,7 +41,10 @@ rules = rules.replace(moon="subtract", hands=None, match_points=100)      # opti
 rules = Rules.profile("omnibus", penalties=penalty_points(hearts=1, QS=13, KS=10, AS=7, TD=-10))
 ```
 
-Clauses that contradict each other are refused in words.
+A value that a clause doesn't take and clauses that contradict each other are refused, by the
+clause's name and with what would be right; so are packs that can't be played and matches that
+can't end. Where a moon is subtracted from the totals, or ties are played off, a match lasts for
+as long as the players shoot or tie.
 
 ## The profiles
 
@@ -138,19 +142,22 @@ def _listed(numbers) -> str:  # type: ignore[no-untyped-def]
 def _changed(rules: Rules) -> str:
     """The fields that differ from the default's, cards by name."""
     default, words = Rules(), []
-    for field, value in vars(rules).items():
-        if field in ("name", "deck") or value == getattr(default, field):
+    for clause, kind in CLAUSES.items():
+        value, usual = getattr(rules, clause), getattr(default, clause)
+        if clause == "name" or value == usual:
             continue
-        if field == "penalties":
-            cards = [card for card in range(NUM_CARDS) if value[card] != default.penalties[card]]
+        if isinstance(kind, OrNone) and value is not None:
+            kind = kind.kind
+        if isinstance(kind, Points):
+            cards = [card for card in range(NUM_CARDS) if value[card] != usual[card]]
             value = ", ".join(f"{card_name(card)} {value[card]}" for card in cards)
-        elif field in ("removed", "kept", "first_trick_ban"):
-            value = " ".join(card_name(card) for card in value) or "nothing"
-        elif field == "opening_card":
+        elif isinstance(kind, Cards):
+            value = card_names(value) or "nothing"
+        elif isinstance(kind, Card):
             value = card_name(value)
-        elif field == "pass_cycle":
+        elif isinstance(kind, Several):
             value = ", ".join(value)
-        words.append(f"`{field}` {value}")
+        words.append(f"`{clause}` {value}")
     return "; ".join(words)
 
 

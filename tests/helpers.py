@@ -67,15 +67,16 @@ class Hand:
         self.layout = layout_of(self.rules)
         episode = "match" if match else "hand"
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
-        self.states = np.zeros(1, engine.STATE)
-        self._mask = np.zeros(52, np.int8)
-        self._view = np.zeros(self.layout.size, np.int8)
-        self.rewards = np.zeros(self.rules.seats, np.float32)
-        self.states["hand"] = number
+        self._desk = np.zeros(1, engine.DESK)
+        self._desk["rules"], self._desk["at"] = self._args
+        self.states = self._desk["state"]
+        self.rewards = self._desk["rewards"][0, : self.rules.seats]
+        self._seen = np.zeros(self.layout.size, np.int8)
         cards = [c if isinstance(c, str) else list(c) for c in deal]
+        first = {"number": number} if number else {}
         engine.start(
-            self.states, self.rules, self._args[0], deal=cards, dealer=dealer,
-            totals=totals, number=number,
+            self.states, self.rules, self._args[0],
+            deal=cards, dealer=dealer, totals=totals, **first,
         )  # fmt: skip
 
     @property
@@ -84,12 +85,11 @@ class Hand:
 
     def act(self, card: str) -> bool:
         """Pass or play a card for the seat to move; whether the episode is over."""
-        number = np.array([ID[card]])
-        if engine.find_illegal(self.states, number, np.ones(1, np.bool_)) >= 0:
+        if engine.find_illegal(self.states, np.array([ID[card]]), np.ones(1, np.bool_)) >= 0:
             raise ValueError(engine.illegal_reason(self.state, self.rules, ID[card]))
-        engine.step_one(self.states, *self._args, ID[card], self.rewards, self._mask, self._view)
-        assert np.array_equal(self._mask, self.mask)
-        assert np.array_equal(self._view, self.views[self.turn])
+        engine.step_one(self._desk, ID[card], self._seen)
+        assert np.array_equal(self._desk["mask"][0, :52], self.mask)
+        assert np.array_equal(self._seen, self.views[self.turn])
         return self.phase == "over"
 
     def do(self, cards: str) -> "Hand":
@@ -100,8 +100,8 @@ class Hand:
 
     @property
     def views(self) -> np.ndarray:
-        """What every seat sees, (seats, F): a copy."""
-        views = np.zeros((1, self.rules.seats, self.layout.size), np.int8)
+        """What every seat sees, (seats, F)."""
+        views = np.full((1, self.rules.seats, self.layout.size), -99, np.int8)
         engine.observe_all(self.states, *self._args, views)
         return views[0]
 

@@ -463,7 +463,7 @@ class Game:
             "dealer": seat_of.index(self.dealer),
             "pass_to": 0 if receiver is None else seat_of.index(receiver),
             "hearts_broken": self.broken,
-            "hands_left": to_come,
+            "hands_left": min(to_come, 127),
             "totals": [
                 max(-128, min(127, self.totals[seat])) if seat in self.playing else 0
                 for seat in seat_of

@@ -141,11 +141,11 @@ def test_random__with_the_tables_own_keys_too():
     """The same position at many tables: the keys alone spread the choice."""
     count = 20_000
     tables = Tables(1, seed=2)
-    states, views = tables.save()
+    states = tables.save()
     spread = Tables(count, seed=2)
     states = states.repeat(count)
     states["table"] = range(count)
-    spread.load((states, views.repeat(count, axis=0)))
+    spread.load(states)
     obs, _ = spread.observe()
     counts = np.bincount(make_bot("random").act(obs, spread.keys()), minlength=52)
     counts = counts[obs["action_mask"][0] == 1]

@@ -182,7 +182,7 @@ def lockstep(
         where = 0 if match else index[i]
         return Game(cards, dealer, None, text, number=where, match=match)
 
-    games = [first_hand(i, state) for i, state in enumerate(tables.save()[0])]
+    games = [first_hand(i, state) for i, state in enumerate(tables.save())]
     expected = np.zeros((seats, tables.layout.size), np.int8)
     rows = np.zeros((history_rows(rules), 3), np.int8)
     for ply in range(hands * rules.most_plies):
@@ -194,7 +194,7 @@ def lockstep(
         assert np.array_equal(obs["action_mask"], masks)
         assert tables.totals().tolist() == [game.totals for game in games]
         some = range(ply % every, count, every)
-        states = tables.save(np.array(some, np.int64))[0] if len(some) else []
+        states = tables.save(np.array(some, np.int64)) if len(some) else []
         if len(some):
             lying = places(states)
             penalties = states["penalties"][:, :seats].tolist()
@@ -275,7 +275,7 @@ def test_lockstep__tricks_that_cancel_out(seats):
 
 def test_deals__the_kitty_is_as_random_as_the_rest():
     """Chi-square of the kitty's cards, 51 degrees of freedom at 0.001."""
-    states = Tables(13_000, "cancellation", seed=36).save()[0]
+    states = Tables(13_000, "cancellation", seed=36).save()
     counts = (states["kitty"][:, :, None] >> np.arange(52) & 1).sum(axis=(0, 1))
     assert counts.sum() == 26_000
     assert ((counts - 500) ** 2 / 500).sum() < 87

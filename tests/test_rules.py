@@ -2,10 +2,12 @@
 
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
+from black_maria import engine
 from black_maria.cards import card_name, parse_card
-from black_maria.rules import PROFILES, Rules, as_rules, penalty_points
+from black_maria.rules import CLAUSES, PROFILES, Rules, as_rules, penalty_points
 from oracle import CARDS, THREE_PLAYER
 
 
@@ -81,94 +83,6 @@ def test_penalty_points__a_card_that_is_none_is_refused():
         penalty_points(hearts=1, ZS=3)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"packs": 3}, r"packs=3: there may be 1 or 2"),
-        ({"seats": 2}, r"seats=2: 1 pack\(s\) are for 3 to 6"),
-        ({"seats": 7}, r"seats=7: 1 pack\(s\) are for 3 to 6"),
-        ({"packs": 2, "seats": 5}, r"seats=5: 2 pack\(s\) are for 6 to 10"),
-        ({"packs": 2, "seats": 11}, r"seats=11: 2 pack\(s\) are for 6 to 10"),
-        ({"removed": (0, 0)}, r"names a card twice"),
-        ({"removed": (52,)}, r"52 is not a card"),
-        ({"removed": (-1,)}, r"-1 is not a card"),
-        ({"removed": ()}, r"52 cards don't deal out to 3 seats: remove 1 more"),
-        ({"seats": 4}, r"51 cards don't deal out to 4 seats: remove 3 more"),
-        ({"pass_count": -1}, r"pass_count=-1: a holding may have fewer cards to pass"),
-        ({"pass_count": 18}, r"pass_count=18: a holding may have fewer cards to pass"),
-        ({"pass_count": 17, "kept": "QS"}, r"pass_count=17: a holding may have fewer cards"),
-        ({"pass_cycle": ()}, r"pass_cycle names 0 directions: 1 to 16"),
-        ({"pass_cycle": ("left",) * 17}, r"pass_cycle names 17 directions: 1 to 16"),
-        ({"pass_cycle": ("up",)}, r"pass_cycle: 'up' is none of none, left, right, across"),
-        ({"pass_cycle": ("across",)}, r"pass_cycle: nobody sits across with 3 seats"),
-        ({"kept": "QX"}, r"'QX' is not a card"),
-        ({"opening_card": "2C"}, r"2♣ opens but is removed from the pack"),
-        (
-            {"packs": 2, "seats": 6, "removed": (), "opening_card": "2C"},
-            r"2♣ opens, but two packs have two of it",
-        ),
-        (
-            {"opening_card": "3C", "first_trick_ban": "3C QS"},
-            r"3♣ opens but is banned from the first trick",
-        ),
-        ({"opening_card": "3H", "break_hearts": True}, r"3♥ opens but hearts must be broken"),
-        ({"penalties": (1,) * 51}, r"52 numbers"),
-        ({"penalties": ()}, r"52 numbers"),
-        ({"penalties": (999,) + (1,) * 51}, r"numbers under 999"),
-        ({"penalties": (500,) * 52}, r"more than 9999 points"),
-        ({"moon": "sun"}, r"moon='sun': choose from none, subtract, others"),
-        (
-            {"moon": "others", "penalties": penalty_points(hearts=0, QS=13, JD=-10)},
-            r"moon='others': a single penalty card is no moon",
-        ),
-        ({"hands": 9}, r"in hands or in match_points: give one"),
-        ({"match_points": None}, r"in hands or in match_points: give one"),
-        ({"hands": 10, "match_points": None}, r"hands=10: let all 3 seats deal equally often"),
-        ({"hands": 0, "match_points": None}, r"hands=0: let all 3 seats deal equally often"),
-        ({"match_points": 0}, r"match_points=0: .* at least 1"),
-        (
-            {"penalties": penalty_points(hearts=0, QS=10, JD=-10)},
-            r"hands of 0 points need not reach match_points",
-        ),
-        (
-            {"packs": 2, "seats": 6, "removed": (), "playoff": True},
-            r"a play-off may leave two seats, too few for two packs",
-        ),
-    ],
-)
-def test_validation__contradictions_refused_in_words(changes, words):
-    with pytest.raises(ValueError, match=words):
-        Rules(**changes)
-    with pytest.raises(ValueError, match=words):
-        Rules().replace(**changes)
-    if "seats" not in changes:
-        with pytest.raises(ValueError, match=words):
-            Rules.profile("three_player", **changes)
-
-
-def test_validation__names_the_rules():
-    with pytest.raises(ValueError, match=r"^mine: match_points=0: "):
-        Rules("mine", match_points=0)
-    with pytest.raises(ValueError, match=r"^slippery_anne: moon='others': "):
-        Rules.profile("slippery_anne", moon="others")
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"pass_count": 0},
-        {"pass_count": 17},
-        {"match_points": 1},
-        {"pass_cycle": ("left",) * 16},
-        {"hands": 3, "match_points": None},
-        {"penalties": penalty_points(hearts=-1, QS=998)},
-    ],
-)
-def test_validation__edges_allowed(changes):
-    rules = Rules().replace(**changes)
-    assert {name: getattr(rules, name) for name in changes} == changes
-
-
 def test_profile__unknown_name_lists_the_known():
     with pytest.raises(ValueError, match=r"no profile 'hearts'; there are: .*three_player"):
         Rules.profile("hearts")
@@ -181,6 +95,9 @@ def test_profile__unknown_name_lists_the_known():
         ("traditional", 7, r"profile 'traditional' is for 3 or 4 or 5 or 6 seats, not 7"),
         ("american_hearts", 3, r"'american_hearts' is for 4 seats, not 3"),
         ("cancellation", 5, r"'cancellation' is for 6 or 7 or 8 or 9 or 10 seats, not 5"),
+        ("traditional", 4.0, r"profile 'traditional', seats=4.0: it takes a whole number"),
+        ("traditional", True, r"profile 'traditional', seats=True: it takes a whole number"),
+        (["traditional"], None, r"no profile \['traditional'\]; there are: three_player"),
     ],
 )
 def test_profile__not_for_so_many_seats(name, seats, words):
@@ -199,6 +116,53 @@ def test_cards__by_name_or_id():
     by_id = Rules(removed=(0,), kept=(49, 50), first_trick_ban=(38, 49), opening_card=1)
     assert by_name == by_id
     assert hash(by_name) == hash(by_id)
+
+
+def test_values__equal_content_gives_equal_rules():
+    plain = Rules(
+        "mine", 4, 1, (0, 13, 26, 39), 2, ("left", "across"), (49, 50), True, 1, (38, 49),
+        tuple(range(52)), "subtract", 4, None, True, True,
+    )  # fmt: skip
+    one, zero = np.array([1, 0])
+    other = Rules(
+        np.str_("mine"), np.int8(4), one, np.array([39, 26, 13, 0]), np.uint64(2),
+        ["left", np.str_("across")], {"KS", "QS"}, np.True_, "3C", (card for card in ("qs", 38)),
+        np.arange(52, dtype=np.int16), np.str_("subtract"), np.array(4), None, one > zero, True,
+    )  # fmt: skip
+    assert plain == other
+    assert hash(plain) == hash(other)
+    assert repr(plain) == repr(other)
+    for name in CLAUSES:
+        value, same = getattr(plain, name), getattr(other, name)
+        assert type(value) is type(same)
+        if isinstance(value, tuple):
+            assert [type(each) for each in value] == [type(each) for each in same]
+
+
+def test_values__numbers_for_kernels():
+    record = engine.rules_record(Rules.profile("american_hearts", kept="QS 2C", exceed=True))[0]
+    hearts, queen = 0x1FFF << 26, 1 << 49
+    assert record.kept == 1 | queen
+    assert record.first_trick_ban == hearts | queen
+    assert record.pass_cycle.tolist() == [1, 2, 3, 0] + [0] * 12
+    assert (record.cycle, record.pass_count, record.opening_card) == (4, 3, 0)
+    assert record.penalties.tolist() == [0] * 26 + [1] * 13 + [0] * 10 + [13, 0, 0]
+    assert (record.moon, record.hands, record.match_points) == (2, 0, 100)
+    assert (record.exceed, record.playoff, record.break_hearts) == (True, False, True)
+    plain = engine.rules_record(Rules())[0]
+    assert (plain.opening_card, plain.kept, plain.removed, plain.moon) == (-1, 0, 1, 0)
+    assert CLAUSES["name"].number_type == ()
+
+
+@pytest.mark.parametrize("seats", [3, 4, 5, 6])
+def test_playoff_deck__is_what_the_engine_deals(seats):
+    rules = Rules.profile("traditional", seats)
+    for playing in range(2, seats):
+        state = np.zeros(1, engine.STATE)[0]
+        state.num_playing = playing
+        deck = np.empty(engine.MAX_DECK, np.int8)
+        size = engine.fill_deck(state, engine.rules_record(rules)[0], deck)
+        assert rules.playoff_deck(playing) == tuple(deck[:size])
 
 
 def test_as_rules__name_or_rules():

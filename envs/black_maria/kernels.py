@@ -23,7 +23,7 @@ import numpy as np
 from numba.core import caching
 
 PLAIN_PYTHON: Final = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
-_OPTIONS: Final = {"nogil": True, "error_model": "numpy"}
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _KERNELS: Final[dict[Callable[..., Any], Any]] = {}
 """Every kernel by the function that it was made of."""
 _OURS: Final = "black_maria"
@@ -120,7 +120,7 @@ class _Cache:
         before = numba.config.CACHE_LOCATOR_CLASSES  # type: ignore[attr-defined]
         numba.config.CACHE_LOCATOR_CLASSES = _LOCATORS  # type: ignore[attr-defined]
         try:
-            return caching.FunctionCache(self._compiled.py_func)
+            return caching.FunctionCache(self._compiled.py_func)  # type: ignore[no-untyped-call]
         except RuntimeError:  # there is no folder that can be written
             return caching.NullCache()
         finally:

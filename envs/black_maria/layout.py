@@ -88,7 +88,12 @@ def _declare(rules: Rules) -> Iterator[tuple[str, tuple[tuple[str, ...], ...], s
     yield "dealer", (seats,), "who dealt", False
     yield "pass_to", (seats,), "who gets the cards I pass (me: nobody passes)", False
     yield "hearts_broken", (("yes",),), "hearts may be led (0 where the rules don't ask)", False
-    yield "hands_left", (("",),), "hands to come in a match of fixed length, else 0", True
+    yield (
+        "hands_left",
+        (("",),),
+        "hands to come in a match of fixed length, else 0",
+        True,
+    )
     yield "totals", (seats,), "match points so far, clipped to −128…127", True
 
 
@@ -156,7 +161,8 @@ class Layout:
     @cached_property
     def record(self) -> NDArray[Any]:
         """The blocks' offsets, as the one-element record array that kernels read."""
-        dtype = np.dtype((np.record, [(name, np.int64) for name in self.blocks]))
+        offsets = np.dtype([(name, np.int64) for name in self.blocks], align=True)
+        dtype = np.dtype((np.record, offsets))
         return np.array([tuple(block.start for block in self.blocks.values())], dtype)
 
     def _checked(self, vector: NDArray[Any]) -> NDArray[Any]:

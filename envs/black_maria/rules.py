@@ -8,24 +8,19 @@ Sources, named in each field's docstring:
 
 A named set of clauses is a *profile*: ``Rules.profile("traditional", seats=5)``. No code asks
 for a profile by name: what a profile does is what its fields say.
+
+A field's annotation says what it takes (``clauses``); what can't stand together is refused by
+``contradictions``.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from black_maria.cards import (
-    HEARTS,
-    NUM_CARDS,
-    NUM_RANKS,
-    card_name,
-    card_names,
-    parse_card,
-    parse_cards,
-    rank_of,
-    suit_of,
-)
+from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, parse_card, rank_of, suit_of
+from black_maria.clauses import Card, Cards, Kind, OneOf, Points, Several, Whole, kinds_of, shown
+from black_maria.contradictions import MAX_HANDS, MAX_MATCH_POINTS, contradictions
 
 PASS_DIRECTIONS: Final = ("none", "left", "right", "across")
 """Where a pass may go, clockwise being left; ``"none"``: nobody passes in that hand."""
@@ -33,6 +28,9 @@ PASS_DIRECTIONS: Final = ("none", "left", "right", "across")
 MOONS: Final = ("none", "subtract", "others")
 """What taking every penalty card does: nothing special; the points are subtracted from the
 taker's total instead of added; or the others get them instead."""
+
+MAX_CYCLE: Final = 16
+"""Directions that fit in a pass cycle."""
 
 
 def penalty_points(*, hearts: int, **cards: int) -> tuple[int, ...]:
@@ -61,36 +59,44 @@ def twos_removed(seats: int) -> tuple[int, ...]:
 class Rules:
     """One way to play Black Maria. Every field is a clause; the defaults are ``three_player``.
 
+    Frozen and hashable; equal where the content is, however it was given: cards by name or id
+    in any order, lists or arrays, NumPy's numbers or Python's.
+
+    A match that these rules allow comes to an end whatever is played, but for two clauses of the
+    book: where a moon is subtracted from the totals, or ties are played off, it lasts for as long
+    as the players shoot or tie; some play ends it all the same.
+
     Raises:
-        ValueError: The clauses contradict each other; the message says which and how.
+        ValueError: A clause isn't of its kind, or two contradict each other; the message names
+            the clause and says what is right.
     """
 
     name: str = "three_player"
     """The profile's name, for messages and files."""
 
-    seats: int = 3
+    seats: Annotated[int, Whole(3, 10)] = 3
     """Players at the table. Three-player page, 02 "Pack, deal and pass": 3. 3–6 player book,
     "Joueurs": 3 to 6, and from 6 to 10 with two packs, "Cancellation"."""
 
-    packs: int = 1
+    packs: Annotated[int, Whole(1, 2)] = 1
     """Packs of 52, 1 or 2. With two, identical cards in a trick cancel each other, and the
     highest card of the suit led that is left wins; if none is, the cards stay on the table
     for the next trick's winner and the same seat leads again. Cards that don't deal out
     evenly go face down to the first trick's winner. 3–6 player book, "Cancellation"."""
 
-    removed: tuple[int, ...] = twos_removed(3)
+    removed: Annotated[tuple[int, ...], Cards()] = twos_removed(3)
     """Cards taken out of each pack before dealing, ids or names. Three-player page, 02: 2♣,
     for 51 cards. 3–6 player book, "Jeu de cartes"."""
 
-    pass_count: int = 3
+    pass_count: Annotated[int, Whole(0, NUM_CARDS)] = 3
     """Cards that each seat gives away before play. Three-player page, 02, and 3–6 player
     book, "Mise en place": three."""
 
-    pass_cycle: tuple[str, ...] = ("right",)
+    pass_cycle: Annotated[tuple[str, ...], Several(PASS_DIRECTIONS, MAX_CYCLE)] = ("right",)
     """Where they go, hand by hand in turn; names from ``PASS_DIRECTIONS``. Three-player page,
     02: right, never alternated, never skipped. 3–6 player book, "Rotation du passage"."""
 
-    kept: tuple[int, ...] = ()
+    kept: Annotated[tuple[int, ...], Cards()] = ()
     """Cards that may not be passed, ids or names. 3–6 player book, "Dirty Lady": Q♠."""
 
     break_hearts: bool = False
@@ -98,27 +104,29 @@ class Rules:
     nothing else. 3–6 player book, "Cœurs rompus"; the three-player page, 03, has no such
     clause."""
 
-    opening_card: int | None = None
+    opening_card: Annotated[int, Card()] | None = None
     """The card whose holder must lead it to the first trick, an id or a name; None: dealer's
     left leads what it likes. 3–6 player book, "Divergence du Hearts américain": 2♣."""
 
-    first_trick_ban: tuple[int, ...] = ()
+    first_trick_ban: Annotated[tuple[int, ...], Cards()] = ()
     """Cards that may not be played to the first trick unless nothing else can be, ids or
     names. American Hearts: hearts and Q♠; the three-player page, 03, rules a ban out."""
 
-    penalties: tuple[int, ...] = penalty_points(hearts=1, QS=13, KS=10, AS=7)
+    penalties: Annotated[tuple[int, ...], Points(998)] = penalty_points(
+        hearts=1, QS=13, KS=10, AS=7
+    )
     """Penalty points of each card id, (52,); a bonus is negative. Three-player page, 04
     "Penalties and finish": ♥ 1 each, Q♠ 13, K♠ 10, A♠ 7."""
 
-    moon: str = "none"
+    moon: Annotated[str, OneOf(MOONS)] = "none"
     """What taking every card with a positive penalty does; a name from ``MOONS``.
     Three-player page, FAQ: nothing. 3–6 player book, "Viser la lune": an option."""
 
-    hands: int | None = None
+    hands: Annotated[int, Whole(1, MAX_HANDS)] | None = None
     """A match lasts this many hands, the same number for each dealer; None: by points.
     3–6 player book, "Durée fixe de la partie"."""
 
-    match_points: int | None = 100
+    match_points: Annotated[int, Whole(1, MAX_MATCH_POINTS)] | None = 100
     """A match ends after the hand in which a total reaches this many points; None: by hands.
     Three-player page, 04: 100."""
 
@@ -132,74 +140,26 @@ class Rules:
     three-player page, 04: shared."""
 
     def __post_init__(self) -> None:
-        """Read cards given by name; refuse clauses that contradict each other."""
-        for field in ("removed", "kept", "first_trick_ban"):
-            object.__setattr__(self, field, tuple(parse_cards(getattr(self, field))))
-        object.__setattr__(self, "penalties", tuple(self.penalties))
-        object.__setattr__(self, "pass_cycle", tuple(self.pass_cycle))
-        if self.opening_card is not None:
-            object.__setattr__(self, "opening_card", parse_card(self.opening_card))
-        for wrong in self._contradictions():
-            raise ValueError(f"{self.name}: {wrong}")
-
-    def _contradictions(self) -> Any:
-        """Every clause that can't be, in words."""
-        if self.packs not in (1, 2):
-            yield f"packs={self.packs}: there may be 1 or 2"
-            return
-        fewest, most = (3, 6) if self.packs == 1 else (6, 10)
-        if self.seats not in range(fewest, most + 1):
-            yield f"seats={self.seats}: {self.packs} pack(s) are for {fewest} to {most} players"
-            return
-        if len(set(self.removed)) != len(self.removed):
-            yield f"removed: {card_names(self.removed)} names a card twice"
-        over = len(self.deck) % self.seats
-        if over and self.packs == 1:
-            yield f"{len(self.deck)} cards don't deal out to {self.seats} seats: remove {over} more"
-        if len(self.penalties) != NUM_CARDS or not all(-999 < p < 999 for p in self.penalties):
-            yield f"penalties must be {NUM_CARDS} numbers under 999, one for each card id"
-            return
-        if sum(abs(self.penalties[card]) for card in self.deck) > 9999:
-            yield "the penalties of a hand add up to more than 9999 points"
-        if not 0 <= self.pass_count <= self.hand_size - self.packs * len(self.kept):
-            yield f"pass_count={self.pass_count}: a holding may have fewer cards to pass"
-        if not 1 <= len(self.pass_cycle) <= MAX_CYCLE:
-            yield f"pass_cycle names {len(self.pass_cycle)} directions: 1 to {MAX_CYCLE} fit"
-        for direction in self.pass_cycle:
-            if direction not in PASS_DIRECTIONS:
-                yield f"pass_cycle: {direction!r} is none of {', '.join(PASS_DIRECTIONS)}"
-            if direction == "across" and self.seats % 2:
-                yield f"pass_cycle: nobody sits across with {self.seats} seats"
-        if self.opening_card is not None:
-            opening = card_name(self.opening_card)
-            if self.opening_card in self.removed:
-                yield f"{opening} opens but is removed from the pack"
-            if self.packs == 2:
-                yield f"{opening} opens, but two packs have two of it"
-            if self.opening_card in self.first_trick_ban:
-                yield f"{opening} opens but is banned from the first trick"
-            if self.break_hearts and suit_of(self.opening_card) == HEARTS:
-                yield f"{opening} opens but hearts must be broken first"
-        if self.moon not in MOONS:
-            yield f"moon={self.moon!r}: choose from {', '.join(MOONS)}"
-        if self.moon != "none" and sum(self.penalties[card] > 0 for card in self.deck) < 2:
-            yield f"moon={self.moon!r}: a single penalty card is no moon"
-        if (self.hands is None) == (self.match_points is None):
-            yield "a match has a length in hands or in match_points: give one, None for the other"
-        if self.hands is not None and (self.hands < 1 or self.hands % self.seats):
-            yield f"hands={self.hands}: let all {self.seats} seats deal equally often"
-        if self.match_points is not None and self.match_points < 1:
-            yield f"match_points={self.match_points}: a match needs at least 1"
-        if self.match_points is not None and self.hand_points <= 0:
-            yield f"hands of {self.hand_points} points need not reach match_points"
-        if self.playoff and self.packs == 2:
-            yield "a play-off may leave two seats, too few for two packs: share the win"
+        """Give every clause the form of its kind; refuse what can't be."""
+        object.__setattr__(self, "name", CLAUSES["name"].read(self.name, "name"))
+        try:
+            for clause, kind in CLAUSES.items():
+                object.__setattr__(self, clause, kind.read(getattr(self, clause), clause))
+            for wrong in contradictions(self):
+                raise ValueError(wrong)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
 
     @cached_property
     def deck(self) -> tuple[int, ...]:
         """The card ids that are dealt, ascending, twins twice."""
         cards = (card for card in range(NUM_CARDS) if card not in self.removed)
         return tuple(card for card in cards for _ in range(self.packs))
+
+    def playoff_deck(self, playing: int) -> tuple[int, ...]:
+        """The card ids that fewer seats than the table's play a tie off with, ascending."""
+        removed = twos_removed(playing)
+        return tuple(card for card in range(NUM_CARDS) if card not in removed)
 
     @property
     def hand_size(self) -> int:
@@ -248,19 +208,20 @@ class Rules:
             ValueError: There is no profile of that name, or not for so many seats, or the
                 changes contradict it.
         """
-        if name not in PROFILES:
-            raise ValueError(f"no profile {name!r}; there are: {', '.join(PROFILES)}")
+        if not isinstance(name, str) or name not in PROFILES:
+            raise ValueError(f"no profile {shown(name)}; there are: {', '.join(PROFILES)}")
         choices, make = PROFILES[name]
         if seats is None:
             seats = choices[0]
+        seats = CLAUSES["seats"].read(seats, f"profile {name!r}, seats")
         if seats not in choices:
             fit = " or ".join(map(str, choices))
             raise ValueError(f"profile {name!r} is for {fit} seats, not {seats}")
         return replace(make(seats), **changes)
 
 
-MAX_CYCLE: Final = 16
-"""Directions that fit in a pass cycle."""
+CLAUSES: Final[Mapping[str, Kind]] = kinds_of(Rules)
+"""The fields of ``Rules`` in their order, and the kind of each."""
 
 
 def _four_player(seats: int) -> Rules:

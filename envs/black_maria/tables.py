@@ -214,6 +214,32 @@ class Tables:
         if wrong >= 0:
             reason = engine.illegal_reason(self._states[wrong], self.rules, int(cards[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
+        return self._step(cards, moving)
+
+    def revoke(self, where: ArrayLike) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Charge all points of the hand to the seats to move: they have revoked.
+
+        The hand is over there. What it had given before is taken back with these rewards; a
+        match goes on. 3–6 player book, "Renonce", for a revoke that is noticed too late.
+
+        Args:
+            where: (N,) bool, the tables where it happened. The others keep still.
+
+        Returns:
+            As ``step``.
+
+        Raises:
+            ValueError: Wrong shape or dtype, or an episode that is over; no table has moved.
+        """
+        chosen = self._chosen(where)
+        over = chosen & (self._states["phase"] == engine.OVER)
+        if over.any():
+            raise ValueError(f"row {int(over.argmax())}: the episode is over, nobody is to move")
+        return self._step(np.full(len(self), -1), chosen)
+
+    def _step(
+        self, cards: NDArray[np.int64], moving: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         engine.step_tables(
             self._states, *self._args, cards,
             self._rewards, self._done, self._observation, self._mask, self._seat,
@@ -263,7 +289,9 @@ class Tables:
                 nothing has changed.
         """
         places = self._places(tables)
-        if saved.dtype != engine.STATE or saved.shape != places.shape:
+        if not isinstance(saved, np.ndarray) or saved.dtype != engine.STATE:
+            raise ValueError("saved games are an array of records, as save() gives it")
+        if saved.shape != places.shape:
             raise ValueError(f"{len(saved)} saved games don't fit {len(places)} tables")
         if (saved["rules"] != self._args[0]["stamp"]).any():
             raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")

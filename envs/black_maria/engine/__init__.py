@@ -59,6 +59,7 @@ from black_maria.engine.state import (
     rules_stamp,
 )
 from black_maria.engine.steps import (
+    DESK,
     deal_tables,
     find_illegal,
     observe_tables,
@@ -67,12 +68,12 @@ from black_maria.engine.steps import (
 )
 
 __all__ = [
-    "EPISODES", "LAST_HAND", "MAX_DECK", "MAX_SEATS", "OVER", "PASSING", "PLAYING", "REWARDS",
-    "RULES", "START_OPTIONS", "STATE", "CardsOfSeats", "Deal", "add_counts", "apply", "as_int",
-    "cards_of", "check_number", "check_seed", "choice_keys", "combine", "deal", "deal_tables",
-    "dealt_cards", "deck_of_pack", "deck_order", "draw_seats", "drop", "fill_deck",
-    "find_illegal", "illegal_reason", "legal", "mix", "next_seat", "observe_all", "observe_one",
-    "observe_tables", "put", "receiver", "record_type", "rules_record", "rules_stamp", "start",
-    "step_one", "step_tables", "steps_to_receiver", "write_histories", "write_history",
-    "write_plane",
+    "DESK", "EPISODES", "LAST_HAND", "MAX_DECK", "MAX_SEATS", "OVER", "PASSING", "PLAYING",
+    "REWARDS", "RULES", "START_OPTIONS", "STATE", "CardsOfSeats", "Deal", "add_counts", "apply",
+    "as_int", "cards_of", "check_number", "check_seed", "choice_keys", "combine", "deal",
+    "deal_tables", "dealt_cards", "deck_of_pack", "deck_order", "draw_seats", "drop",
+    "fill_deck", "find_illegal", "illegal_reason", "legal", "mix", "next_seat", "observe_all",
+    "observe_one", "observe_tables", "put", "receiver", "record_type", "rules_record",
+    "rules_stamp", "start", "step_one", "step_tables", "steps_to_receiver", "write_histories",
+    "write_history", "write_plane",
 ]  # fmt: skip

@@ -64,16 +64,17 @@ def draw_seats(states, rules, seats):
         seats[i] = np.int64(key % _U64(rules[0].seats))
 
 
-def as_int(value: Any) -> int:
+def as_int(value: Any, name: str = "") -> int:
     """A whole number of any integer type.
 
     Raises:
-        ValueError: It isn't one.
+        ValueError: It isn't one; says so of ``name``.
     """
     try:
         return value.__index__()  # type: ignore[no-any-return]
     except (AttributeError, TypeError):
-        raise ValueError(f"{value!r} is not an integer") from None
+        called = f"{name}={value!r}" if name else repr(value)
+        raise ValueError(f"{called} is not an integer") from None
 
 
 def check_seed(seed: SupportsIndex) -> int:
@@ -82,7 +83,7 @@ def check_seed(seed: SupportsIndex) -> int:
     Raises:
         ValueError: It isn't an integer from 0 to 2⁶⁴ − 1.
     """
-    number = as_int(seed)
+    number = as_int(seed, "seed")
     if not 0 <= number < 2**64:
         raise ValueError(f"a seed lies in 0 … 2**64 - 1, not {number}")
     return number

@@ -20,6 +20,7 @@ from black_maria.cards import (
 )
 from black_maria.engine.state import (
     BIT,
+    MAX_DECK,
     MAX_SEATS,
     OVER,
     PASSING,
@@ -318,6 +319,24 @@ def score_hand(state, rules):
     if not state.playoff:
         for seat in range(rules.seats):
             state.totals[seat] += state.penalties[seat]
+
+
+@kernel
+def forfeit(state, rules):
+    """The seat to move has revoked, noticed too late: all points of this hand are charged to it.
+
+    3–6 player book, "Renonce". The hand is over, whatever was taken before; no moon is shot.
+    """
+    points = np.int64(0)
+    deck = np.empty(MAX_DECK, np.int8)
+    for k in range(fill_deck(state, rules, deck)):
+        points += rules.penalties[deck[k]]
+    state.penalties[:] = 0
+    state.penalties[state.turn] = points
+    state.phase = OVER
+    state.legal = 0
+    if not state.playoff:
+        state.totals[state.turn] += points
 
 
 @kernel

@@ -54,7 +54,7 @@ def observe_seat(state, rules, at, observer, view):
         seat = seat + 1 if seat + 1 < seats else 0
     clear(view[at.trick : at.trick + NUM_CARDS * seats])
     for k in range(state.num_played - state.in_trick, state.num_played):
-        by = state.seats[k] - observer
+        by = np.int64(state.seats[k]) - observer  # int8 would overflow in plain Python
         view[at.trick + NUM_CARDS * (by if by >= 0 else by + seats) + state.cards[k]] = 1
     led = view[at.led :]
     for suit in range(NUM_SUITS):
@@ -62,7 +62,7 @@ def observe_seat(state, rules, at, observer, view):
     view[at.phase] = state.phase == PASSING
     view[at.phase + 1] = state.phase != PASSING and state.phase != OVER
     view[at.hearts_broken] = state.broken
-    view[at.hands_left] = state.hands_left
+    view[at.hands_left] = min(state.hands_left, 127)
 
 
 @inlined

@@ -65,7 +65,7 @@ def start(
         states["hand"] = _numbers(number, count, rules.hands if whole_match else None)
     deal_tables(states, record, np.ones(count, np.bool_))
     if totals is not None:
-        states["totals"][:, :seats] = _totals(totals, count, rules, whole_match)
+        states["totals"][:, :seats] = _totals(totals, count, rules, whole_match and not playoff)
     if whole_match and number is not None:
         states["match_hand"] = states["hand"]
     if playoff:
@@ -127,7 +127,7 @@ def _act(states: NDArray[Any], rules: Rules, record: NDArray[Any], at: int, card
 def _whole(value: Any, shape: tuple[int, ...], name: str, each: str) -> NDArray[np.int64]:
     """Whole numbers of a shape, from as many or from fewer that NumPy broadcasts."""
     given = np.asarray(value, dtype=object)
-    numbers = [as_int(number) for number in given.reshape(-1)]
+    numbers = [as_int(number, name) for number in given.reshape(-1)]
     if not all(-(2**63) <= number < 2**63 for number in numbers):
         raise ValueError(f"{name} {value!r}: a number doesn't fit 64 bits")
     try:
@@ -155,13 +155,13 @@ def _seats(dealer: Any, count: int, playing: Sequence[int]) -> NDArray[np.int64]
     return dealers
 
 
-def _totals(totals: Any, count: int, rules: Rules, whole_match: bool) -> NDArray[np.int64]:
+def _totals(totals: Any, count: int, rules: Rules, limited: bool) -> NDArray[np.int64]:
     given = totals if isinstance(totals, np.ndarray) else [*totals]
     if np.shape(given)[-1:] != (rules.seats,):
         raise ValueError(f"totals {given}: give one for each of {rules.seats} seats")
     points = _whole(given, (count, rules.seats), "totals", f"of {rules.seats} seats")
     limit = rules.match_points
-    if whole_match and limit is not None and points.max() >= limit + rules.exceed:
+    if limited and limit is not None and points.max() >= limit + rules.exceed:
         raise ValueError(f"totals {given}: the match is over at {limit}")
     if abs(points).max() > MOST_TOTAL:
         raise ValueError(f"totals {given}: a total is at most {MOST_TOTAL:,}, or as far below 0")

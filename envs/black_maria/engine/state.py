@@ -6,7 +6,6 @@ card c is in the set, of plane 1 that its twin of a second pack is, too.
 """
 
 import hashlib
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS
 from black_maria.kernels import inlined, kernel
-from black_maria.rules import MAX_CYCLE, MOONS, PASS_DIRECTIONS, Rules
+from black_maria.rules import CLAUSES, Rules
 
 MAX_SEATS: Final = 10
 MAX_DECK: Final = 2 * NUM_CARDS
@@ -87,28 +86,18 @@ STATE: Final = record_type(
 RULES: Final = record_type(
     [
         ("stamp", np.uint64),
-        ("seats", np.int64),
-        ("packs", np.int64),
+        # every clause as its kind makes a number of it: sets as planes, names as their places
+        *((name, *kind.number_type) for name, kind in CLAUSES.items() if kind.number_type),
+        # what follows from them
         ("deck_size", np.int64),
         ("deck", np.int8, (MAX_DECK,)),
-        ("pass_count", np.int64),
-        ("pass_cycle", np.int8, (MAX_CYCLE,)),  # indices in PASS_DIRECTIONS
-        ("cycle", np.int64),
-        ("kept", np.int64),  # plane of cards that may not be passed
-        ("break_hearts", np.bool_),
-        ("opening_card", np.int64),  # −1: none
-        ("first_trick_ban", np.int64),  # plane of cards banned from the first trick
-        ("penalties", np.int16, (NUM_CARDS,)),
-        ("moon", np.int64),  # index in MOONS
-        ("hands", np.int64),  # 0: by points
-        ("match_points", np.int64),
-        ("exceed", np.bool_),
-        ("playoff", np.bool_),
+        ("cycle", np.int64),  # hands after which the pass goes where it went first
         # not of the game but of the environment
         ("reward", np.int64),  # index in REWARDS
         ("whole_match", np.bool_),  # an episode is a match
     ]
 )
+"""The rules as kernels read them: the clauses of ``Rules`` by their names, and a little more."""
 
 BIT: Final = np.array([1 << card for card in range(NUM_CARDS)], np.int64)
 """The plane of each card alone."""
@@ -167,25 +156,12 @@ def rules_record(rules: Rules, reward: str = "trick", episode: str = "hand") -> 
         raise ValueError("reward='match' is for episode='match': a single hand has no winner")
     record = np.zeros(1, RULES)
     record["stamp"] = rules_stamp(rules)
-    record["seats"] = rules.seats
-    record["packs"] = rules.packs
+    for name, kind in CLAUSES.items():
+        if kind.number_type:
+            record[name] = kind.number(getattr(rules, name))
     record["deck_size"] = len(rules.deck)
     record["deck"][0, : len(rules.deck)] = rules.deck
-    record["pass_count"] = rules.pass_count
-    record["pass_cycle"][0, : len(rules.pass_cycle)] = [
-        PASS_DIRECTIONS.index(direction) for direction in rules.pass_cycle
-    ]
     record["cycle"] = len(rules.pass_cycle)
-    record["kept"] = sum(1 << card for card in rules.kept)
-    record["break_hearts"] = rules.break_hearts
-    record["opening_card"] = -1 if rules.opening_card is None else rules.opening_card
-    record["first_trick_ban"] = sum(1 << card for card in rules.first_trick_ban)
-    record["penalties"] = rules.penalties
-    record["moon"] = MOONS.index(rules.moon)
-    record["hands"] = rules.hands or 0
-    record["match_points"] = rules.match_points or 0
-    record["exceed"] = rules.exceed
-    record["playoff"] = rules.playoff
     record["reward"] = REWARDS.index(reward)
     record["whole_match"] = episode == "match"
     return record
@@ -193,6 +169,5 @@ def rules_record(rules: Rules, reward: str = "trick", episode: str = "hand") -> 
 
 def rules_stamp(rules: Rules) -> int:
     """A number, 64 bits, that differs from that of rules that play otherwise."""
-    clauses = [(field.name, getattr(rules, field.name)) for field in fields(rules)]
-    text = repr([clause for clause in clauses if clause[0] != "name"])
+    text = repr([(name, getattr(rules, name)) for name in CLAUSES if name != "name"])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")

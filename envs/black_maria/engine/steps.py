@@ -1,5 +1,7 @@
 """Whole steps: a card moves, rewards fall, the next hand is dealt, the next seat sees."""
 
+from typing import Final
+
 import numpy as np
 
 from black_maria.cards import NUM_CARDS
@@ -8,14 +10,36 @@ from black_maria.engine.game import (
     apply,
     begin,
     fill_deck,
+    forfeit,
     match_over,
     next_seat,
     open_match,
     win_shares,
 )
 from black_maria.engine.observation import observe_seat, write_plane
-from black_maria.engine.state import BIT, MAX_DECK, OVER, REWARDS
+from black_maria.engine.state import (
+    BIT,
+    MAX_DECK,
+    MAX_SEATS,
+    OVER,
+    REWARDS,
+    RULES,
+    STATE,
+    record_type,
+)
 from black_maria.kernels import inlined, kernel
+from black_maria.layout import layout_of
+
+DESK: Final = record_type(
+    [
+        ("state", STATE),
+        ("rules", RULES),
+        ("at", layout_of().record.dtype),
+        ("rewards", np.float32, (MAX_SEATS,)),
+        ("mask", np.int8, (8 * -(-NUM_CARDS // 8),)),  # whole words: numba wants no padding
+    ]
+)
+"""One table with all that a step of it needs: a call costs by the arrays that it is given."""
 
 _HAND, _RELATIVE, _MATCH = (REWARDS.index(name) for name in ("hand", "relative", "match"))
 
@@ -44,14 +68,31 @@ def advance(state, rules, card, rewards):
     Writes ``rewards`` (seats,). After the hand the state's phase is ``OVER``, whether or not
     a match goes on; the caller deals.
     """
-    seats = rules.seats
-    for k in range(seats):
+    for k in range(rules.seats):
         rewards[k] = state.penalties[k]
-    playing, num_playing = state.playing, state.num_playing
     apply(state, rules, card)
+    return settle(state, rules, rewards)
+
+
+@kernel
+def revoke(state, rules, rewards):
+    """As ``advance``, but the seat to move pays for a revoke: see ``game.forfeit``.
+
+    What the hand had given before is taken back with these rewards.
+    """
+    for k in range(rules.seats):
+        rewards[k] = state.penalties[k]
+    forfeit(state, rules)
+    return settle(state, rules, rewards)
+
+
+@inlined
+def settle(state, rules, rewards):
+    """Turn ``rewards``, penalties before, into rewards; return whether the episode is over."""
+    seats = rules.seats
+    playing, num_playing = state.playing, state.num_playing
     hand_over = state.phase == OVER
     over = hand_over and (not rules.whole_match or match_over(state, rules))
-
     if rules.reward == _MATCH:
         rewards[:seats] = 0
         if over:
@@ -72,21 +113,28 @@ def advance(state, rules, card, rewards):
 
 
 @kernel
-def step_one(states, rules, at, card, rewards, mask, observation):
-    """``advance`` table 0, deal on within a match, and let the next seat see.
+def step_one(desks, card, observation):
+    """``advance`` one table, or ``revoke`` there with card −1; deal on within a match, and observe.
 
-    Returns (seat to move, episode over, hand over, whether any reward is not 0).
+    Args:
+        desks: (1,) record of ``DESK``; its state, rewards and mask are written.
+        card: A legal card, or −1.
+        observation: (F,) int8, written: what the next seat to move sees.
+
+    Returns:
+        (seat to move, episode over, hand over, whether any reward is not 0).
     """
-    state = states[0]
-    over = advance(state, rules[0], card, rewards)
+    desk = desks[0]
+    state, rules, rewards = desk.state, desk.rules, desk.rewards
+    over = revoke(state, rules, rewards) if card < 0 else advance(state, rules, card, rewards)
     hand_over = state.phase == OVER
     if hand_over and not over:
-        new_hand(state, rules[0], state.hand + 1, False)
+        new_hand(state, rules, state.hand + 1, False)
     turn = np.int64(state.turn)
-    observe_seat(state, rules[0], at[0], turn, observation)
-    write_plane(state.legal, mask)
+    observe_seat(state, rules, desk.at, turn, observation)
+    write_plane(state.legal, desk.mask)
     scored = False
-    for k in range(rules[0].seats):
+    for k in range(rules.seats):
         scored = scored or rewards[k] != 0
     return turn, over, hand_over, scored
 
@@ -105,13 +153,16 @@ def find_illegal(states, actions, where):
 def step_tables(states, rules, at, actions, rewards, done, observation, mask, seat, deal_on, where):
     """``advance`` tables by a legal action, deal on where a hand is over, and observe.
 
-    Without ``deal_on``, a table whose episode is over is left as it is. Where ``where`` is
-    false, nothing moves and nothing is earned.
+    Action −1 is a ``revoke``. Without ``deal_on``, a table whose episode is over is left as it
+    is. Where ``where`` is false, nothing moves and nothing is earned.
     """
     for i in range(len(states)):
         state = states[i]
         if where[i]:
-            over = advance(state, rules[0], actions[i], rewards[i])
+            if actions[i] < 0:
+                over = revoke(state, rules[0], rewards[i])
+            else:
+                over = advance(state, rules[0], actions[i], rewards[i])
             done[i] = over
             if state.phase == OVER and (deal_on or not over):
                 new_hand(state, rules[0], state.hand + 1, over)

@@ -7,19 +7,28 @@ import json
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Final
 
-from black_maria import engine
 from black_maria.cards import RANK_NAMES, parse_cards
-from black_maria.rules import PROFILES, Rules
+from black_maria.clauses import (
+    Card,
+    Cards,
+    Kind,
+    OneOf,
+    OrNone,
+    Points,
+    Several,
+    Text,
+    Truth,
+    Whole,
+)
+from black_maria.rules import CLAUSES, PROFILES, Rules
 
 VERSION: Final = 1
 """The version of the format; it moves when an entry changes its meaning."""
 
 _NAMES: Final = tuple(f"{rank}{suit}" for suit in "CDHS" for rank in RANK_NAMES)
-_CARD_CLAUSES: Final = ("removed", "kept", "first_trick_ban")
 
 Read = Callable[[Any, str], Any]
 """Gives the value that a JSON value stands for; takes it and the name of its entry."""
@@ -34,18 +43,25 @@ def write_rules(rules: Rules) -> dict[str, Any]:
     """Rules as their name, their seats, and the clauses that these don't imply."""
     usual = _usual(rules.name, rules.seats)
     entries: dict[str, Any] = {"name": rules.name, "seats": rules.seats}
-    for clause in usual:
+    for clause, kind in CLAUSES.items():
         value = getattr(rules, clause)
-        if value == usual[clause]:
-            continue
-        if clause in _CARD_CLAUSES:
-            value = write_cards(value)
-        elif clause == "penalties":
-            value = {_NAMES[k]: v for k, v in enumerate(value) if v != usual[clause][k]}
-        elif clause == "opening_card" and value is not None:
-            value = _NAMES[value]
-        entries[clause] = value
+        if value != usual[clause]:
+            entries[clause] = _write_clause(kind, value, usual[clause])
     return entries
+
+
+def _write_clause(kind: Kind, value: Any, usual: Any) -> Any:
+    """A clause's value as JSON has it."""
+    match kind:
+        case OrNone():
+            return None if value is None else _write_clause(kind.kind, value, usual)
+        case Card():
+            return _NAMES[value]
+        case Cards():
+            return write_cards(value)
+        case Points():
+            return {_NAMES[k]: v for k, v in enumerate(value) if v != usual[k]}
+    return value
 
 
 def read_entries(line: str) -> dict[str, Any]:
@@ -132,33 +148,36 @@ def _read_card(value: Any, name: str) -> int:
     return cards[0]
 
 
-def _read_penalties(value: Any, name: str) -> dict[int, int]:
-    changes = _read_object(value, name).items()
-    return {_read_card(card, name): _read_number(points, name) for card, points in changes}
+def _read_points(value: Any, name: str) -> dict[int, int]:
+    changes = [
+        (_read_card(card, name), _read_number(points, name))
+        for card, points in _read_object(value, name).items()
+    ]
+    if len(dict(changes)) < len(changes):
+        raise ValueError(f"{name}: a card stands there twice")
+    return dict(changes)
+
+
+_READ_KIND: Final[Mapping[type[Kind], Read]] = {
+    Text: _read_text,
+    Truth: _read_truth,
+    Whole: _read_number,
+    OneOf: _read_text,
+    Several: _each(_read_text),
+    Card: _read_card,
+    Cards: _read_cards,
+    Points: _read_points,
+}
+
+
+def _reader(kind: Kind) -> Read:
+    """The reader of a kind of clauses; of ``Points`` it reads those that aren't the usual ones."""
+    return _or_null(_reader(kind.kind)) if isinstance(kind, OrNone) else _READ_KIND[type(kind)]
 
 
 def _read_rules(value: Any, name: str) -> Rules:
     return _rules_of(json.dumps(_read_object(value, name)))
 
-
-_CLAUSES: Final[Mapping[str, Read]] = {
-    "name": _read_text,
-    "seats": _read_number,
-    "packs": _read_number,
-    "removed": _read_cards,
-    "pass_count": _read_number,
-    "pass_cycle": _each(_read_text),
-    "kept": _read_cards,
-    "break_hearts": _read_truth,
-    "opening_card": _or_null(_read_card),
-    "first_trick_ban": _read_cards,
-    "penalties": _read_penalties,
-    "moon": _read_text,
-    "hands": _or_null(_read_number),
-    "match_points": _or_null(_read_number),
-    "exceed": _read_truth,
-    "playoff": _read_truth,
-}
 
 _ENTRIES: Final[Mapping[str, Read]] = {
     "rules": _read_rules,
@@ -182,28 +201,22 @@ _REQUIRED: Final = ("rules", "dealer", "deal", "passes", "cards", "penalties")
 def _rules_of(line: str) -> Rules:
     """The rules of a JSON object; a file names the same ones over and over."""
     entries = json.loads(line)
-    _check_names(entries, _CLAUSES, ("name", "seats"), "rules: ")
-    clauses = {name: _CLAUSES[name](value, f"rules, {name}") for name, value in entries.items()}
-    if not clauses["name"].isprintable():
-        raise ValueError(f"rules, name: {reprlib.repr(clauses['name'])} can't be printed")
+    _check_names(entries, CLAUSES, ("name", "seats"), "rules: ")
+    clauses = {
+        name: _reader(CLAUSES[name])(value, f"rules, {name}") for name, value in entries.items()
+    }
     usual = _usual(clauses["name"], clauses["seats"])
-    changed = clauses.get("penalties", {})
-    clauses["penalties"] = [changed.get(card, p) for card, p in enumerate(usual["penalties"])]
+    for name in clauses:
+        if isinstance(CLAUSES[name], Points):
+            clauses[name] = [clauses[name].get(card, p) for card, p in enumerate(usual[name])]
     try:
-        rules = Rules(**usual | clauses)
-        engine.rules_record(rules)
+        return Rules(**usual | clauses)
     except ValueError as error:
         raise ValueError(f"rules: {error}") from None
-    except OverflowError:
-        raise ValueError("rules: a number doesn't fit 64 bits") from None
-    return rules
 
 
 def _usual(name: str, seats: int) -> dict[str, Any]:
     """The clauses that a name and a number of seats imply: the profile's, or the defaults."""
     profile = name in PROFILES and seats in PROFILES[name][0]
     rules = Rules.profile(name, seats) if profile else Rules()
-    return {clause.name: getattr(rules, clause.name) for clause in fields(Rules)} | {
-        "name": name,
-        "seats": seats,
-    }
+    return {clause: getattr(rules, clause) for clause in CLAUSES} | {"name": name, "seats": seats}

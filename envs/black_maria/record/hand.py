@@ -187,8 +187,6 @@ class Hand:
             optional = name in ("totals", "agents") and not entries
             if len(entries) != seats and not optional:
                 yield f"{name} has {len(entries)} entries for {seats} seats"
-        if not self.rules.deck:
-            yield "rules: there are no cards in the pack"
         for name in self.agents:
             if not name.isprintable():
                 yield f"agents: {name!r} can't be printed"
