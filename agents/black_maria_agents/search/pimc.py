@@ -1,6 +1,6 @@
 """Determinised search: an opponent that looks ahead in deals it could be facing.
 
-``pimc:worlds=30,sims=333`` draws 30 full deals that agree with everything the seat knows,
+``pimc:worlds=30,sims=333`` samples 30 full deals that agree with everything the seat knows,
 searches each with 333 simulations as if all cards lay open, and plays the card that is best on
 average. It passes by search too. It sees the observation and nothing else.
 

@@ -31,7 +31,7 @@ from black_maria_agents.worlds.states import copy_sets, take_turn
 from black_maria_agents.worlds.stream import next_bits, uniform
 
 MOST_TRIES: Final = 16
-"""Deals drawn for one that the beliefs about passing let through."""
+"""Deals sampled for one that the beliefs about passing let through."""
 
 OPTIONS: Final = record_type(
     [

@@ -67,41 +67,64 @@ class Training:
         torch.manual_seed(config.seed)
         if start is None and config.init_from:
             start = checkpoint.load(checkpoint_of(config.init_from, rules), rules)
-        blocks = start["blocks"] if start else None
-        policy = Policy(layout_of(rules), config.width, blocks)
-        self.ppo = PPO(
-            policy.to(device),
-            OracleCritic(layout_of(rules), config.width, blocks).to(device),
-            config.ppo,
-            teachers=[self._teacher(name).to(device) for name in config.teachers],
-            autocast=self.precision == "bfloat16",
-            seed=config.seed,
-            ranks=ranks,
-        )
-        if start:
-            self._load(start)
+        self.ppo = self._learner(start, device)
         self.games = SelfPlay(
             rules,
-            features=policy.features,
+            features=self.ppo.policy.features,
             tables=tables,
             hands=config.hands,
             seed=config.seed,
             first_table=ranks.rank * tables,
             device=device,
         )
-        alone = config.best_response_to
-        self.pool = OpponentPool(
-            rules,
-            [load_agent(name, rules) for name in ((alone,) if alone else config.opponents)],
+        self.pool = self._opponents()
+        self.agent = PolicyAgent(self.ppo.policy, rules, name=config.run)
+        self.decisions = 0
+        self.figures: dict[str, float] = {}
+        self._update_seconds = 0.0
+
+    def _learner(self, start: Mapping[str, Any] | None, device: torch.device) -> PPO:
+        """Networks and teachers, with the weights of a checkpoint's content if there is one."""
+        config, layout = self.config, layout_of(self.rules)
+        blocks = start["blocks"] if start else None
+        ppo = PPO(
+            Policy(layout, config.width, blocks).to(device),
+            OracleCritic(layout, config.width, blocks).to(device),
+            config.ppo,
+            teachers=[self._teacher(name).to(device) for name in config.teachers],
+            autocast=self.precision == "bfloat16",
+            seed=config.seed,
+            ranks=self.ranks,
+        )
+        if start is None:
+            return ppo
+        if start["width"] != config.width:
+            raise ValueError(
+                f"width={config.width}: must be {start['width']}, the width of "
+                f"init_from={config.init_from}"
+            )
+        ppo.policy.load_state_dict(start["policy"])
+        ppo.critic.load_state_dict(start["critic"])
+        return ppo
+
+    def _teacher(self, name: str) -> Policy:
+        """A network to learn from."""
+        agent = load_agent(name, self.rules)
+        if not isinstance(agent, PolicyAgent):
+            raise ValueError(f"teachers: {name} isn't a network")
+        return agent.policy.requires_grad_(False)
+
+    def _opponents(self) -> OpponentPool:
+        """Who else sits at the tables."""
+        config, alone = self.config, self.config.best_response_to
+        return OpponentPool(
+            self.rules,
+            [load_agent(name, self.rules) for name in ((alone,) if alone else config.opponents)],
             share=1.0 if alone else config.opponent_share,
             snapshots=0 if alone else config.snapshots,
             every=config.snapshot_every,
             seed=config.seed,
         )
-        self.agent = PolicyAgent(policy, rules, name=config.run)
-        self.decisions = 0
-        self.figures: dict[str, float] = {}
-        self._update_seconds = 0.0
 
     @property
     def done(self) -> bool:
@@ -124,23 +147,6 @@ class Training:
         self._update_seconds += time.perf_counter() - start
         self.decisions += rollout.action.numel() * self.ranks.size
         self.pool.add(ppo.updates, ppo.policy)
-
-    def _teacher(self, name: str) -> Policy:
-        """A network to learn from."""
-        agent = load_agent(name, self.rules)
-        if not isinstance(agent, PolicyAgent):
-            raise ValueError(f"teachers: {name} isn't a network")
-        return agent.policy.requires_grad_(False)
-
-    def _load(self, content: Mapping[str, Any]) -> None:
-        """Take over a checkpoint's weights."""
-        if content["width"] != self.config.width:
-            raise ValueError(
-                f"width={self.config.width}: must be {content['width']}, the width of "
-                f"init_from={self.config.init_from}"
-            )
-        self.ppo.policy.load_state_dict(content["policy"])
-        self.ppo.critic.load_state_dict(content["critic"])
 
     def save(self, path: Path) -> None:
         """Write a checkpoint that ``resume`` goes on from and ``load_agent`` plays."""

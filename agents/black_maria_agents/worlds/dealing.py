@@ -2,9 +2,9 @@
 
 Seats that may hold the same suits form a *group*. Going through the groups, how many cards of
 each suit a group gets is drawn with the number of deals that go with it: ``Π 1/a!`` for the
-group, times the same summed over all ways to fill the groups after it (a table over what is
-left of each suit, made from the last group back). Then the cards of a suit are spread at
-random. Identical cards of two packs count as different, as they do when they are dealt.
+group, times the same summed over all ways to fill the groups after it (``ways``). Then the
+cards of a suit are spread at random. Identical cards of two packs count as different, as they do
+when they are dealt.
 
 Hidden passes are picked after that: any cards of the receiver's that may be passed. Where some
 may not, a deal is accepted with the share of its ways to pass, so that deal and passes together

@@ -85,7 +85,7 @@ def sample_worlds(
     rules: str | Rules = "three_player",
     history: NDArray[np.int8] | None = None,
 ) -> Worlds:
-    """Draw worlds that agree with an observation, uniformly.
+    """Sample worlds that agree with an observation, uniformly.
 
     World w of a row depends on the row's observation, history and key alone: not on n, the
     batch, or any other draw. Identical cards of two packs count as different cards, as they do
