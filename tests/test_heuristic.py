@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from black_maria import Rules, Tables, make_bot
-from black_maria_agents.arena import Estimate, play_deals
+from black_maria_agents.measuring import Estimate, play_deals
 from helpers import CARDS, Hand, fill, playing
 
 KEY = np.zeros(1, np.uint64)

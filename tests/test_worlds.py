@@ -11,7 +11,6 @@ from black_maria import engine
 from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
-from black_maria_agents import kernels
 from black_maria_agents.worlds import Worlds, sample_worlds
 from helpers import Hand, cards_in, names, play
 from oracle import ID
@@ -63,7 +62,7 @@ def check(worlds: Worlds, tables: Tables, history: np.ndarray, told: bool) -> No
     assert views.shape == (n, rules.seats, tables.layout.size)
     assert (views[:, 0] == observation).all()
     seen = Tables(n, rules)
-    seen.load((states, views))
+    seen.load(states)
     assert (seen.observe()[0]["action_mask"] == obs["action_mask"][0]).all()
     assert (seen.observe()[0]["observation"] == observation).all()
     for state, view in zip(states, views, strict=True):
@@ -126,7 +125,7 @@ def test_worlds__thousands_of_observations_in_every_phase_agree_with_what_is_kno
                 there = sampled.holding[:, :, 2] + played[:, None]
                 assert (there >= passed[:, None]).all()
             end = Tables(400, deal_on=False)
-            end.load((states, views))
+            end.load(states)
             for _ in range(60 - ply):
                 part, _ = end.observe()
                 end.step(player.act(part, end.keys()))
@@ -160,7 +159,7 @@ def test_worlds__in_matches_and_play_offs_they_are_played_to_the_end(name, seats
                 assert (states[field] == truth[field]).all()
             count = truth["num_playing"] * (truth["to_play"] // truth["num_playing"])
             seen = Tables(len(rows), rules, deal_on=False)
-            seen.load((states, views))
+            seen.load(states)
             assert (seen.observe()[0]["action_mask"] == obs["action_mask"][rows]).all()
             going = np.ones(len(rows), np.bool_)
             while going.any():
@@ -194,7 +193,7 @@ def late(plays: int) -> Hand:
     tables = Tables(1, seed=11)
     play(tables, 9 + plays, "heuristic")
     hand = Hand([names(row) for row in engine.deal(11).cards], engine.deal(11).dealer)
-    hand.states[:], hand.views[:] = tables.states(), tables.views()[0]
+    hand.states[:] = tables.states()
     return hand
 
 
@@ -396,12 +395,3 @@ def test_sample__wrong_arguments_refused(change, words):
     observation = Tables(1, seed=0).observe()[0]["observation"][0]
     with pytest.raises(ValueError, match=words):
         sample_worlds(**({"observation": observation, "n": 1, "key": 0} | change))
-
-
-def test_kernels__compiled_anew_when_a_source_changes(tmp_path):
-    source = tmp_path / "engine.py"
-    source.write_text("rules = 1")
-    before = kernels.source_hash([source])
-    source.write_text("rules = 2")
-    assert kernels.source_hash([source]) != before
-    assert all(path.exists() for path in kernels.SOURCES)
