@@ -179,6 +179,7 @@ def who_plays(observation, rules, at, state, facts):
             if rules.pass_count:
                 steps = steps_to_receiver(rules.pass_cycle[k], state.num_playing)
             if steps == state.pass_steps:
+                state.hand = k  # a hand that passes there: the play can be told from its start
                 return FINE
     return DIRECTION
 
