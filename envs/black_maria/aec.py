@@ -127,16 +127,15 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
-from pettingzoo.utils.env_logger import EnvLogger
 
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.engine import step_one
 from black_maria.layout import layout_of
-from black_maria.render import Html, Scene, agent_name, html, shown
+from black_maria.render import Html, Scene, agent_name, html, shown, viewer_of
 from black_maria.render.window import Window
+from black_maria.revoke import RevokeWrapper
 from black_maria.rules import Rules, as_rules
 from black_maria.tables import history_rows
 
@@ -152,42 +151,6 @@ def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
         **kwargs: The arguments of ``raw_env``.
     """
     return RevokeWrapper(raw_env(**kwargs))
-
-
-class RevokeWrapper(wrappers.OrderEnforcingWrapper):
-    """PettingZoo's checks, in one wrapper instead of three; an illegal card is a revoke.
-
-    Each of PettingZoo's wrappers costs some 20 µs a step, most of it attributes that ``last``
-    asks through all of them; this one asks the raw environment at once.
-    """
-
-    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """As every PettingZoo environment has it."""
-        if not self._has_reset:
-            EnvLogger.error_observe_before_reset()
-        return self.env.last(observe)  # type: ignore[no-any-return]
-
-    def step(self, action: Any) -> None:
-        """Pass or play a card for the agent to move; an illegal one costs it the hand.
-
-        Raises:
-            AssertionError: The action isn't one of the action space.
-        """
-        raw: raw_env = self.env
-        if self._has_reset and raw.agents and not raw.terminations[raw.agent_selection]:
-            self._has_updated = True
-            legal = raw.is_legal(action)
-            assert legal is not None, f"action is not in action space: {action!r} is no card"
-            if not legal:
-                EnvLogger.warn_on_illegal_move()
-                raw.revoke()
-                return
-            raw.step(action)
-        else:
-            super().step(action)
-
-    def __str__(self) -> str:
-        return str(self.env)
 
 
 def parallel_env(**kwargs: Any) -> Any:
@@ -239,7 +202,7 @@ class raw_env(AECEnv[str, Any, Any]):
             raise ValueError(f"render_mode={render_mode!r}: choose None or one of {modes}")
         self.render_mode = render_mode
         self.rules = as_rules(rules)
-        self._viewer = self._checked_view(view)
+        self._viewer = viewer_of(view, self.rules)
         self._window = Window("Black Maria") if render_mode == "human" else None
         self.layout = layout_of(self.rules)
         self._with_history = history
@@ -483,10 +446,3 @@ class raw_env(AECEnv[str, Any, Any]):
         """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
-
-    def _checked_view(self, view: str | int) -> int | None:
-        if view == "all":
-            return None
-        if isinstance(view, str) or view not in range(self.rules.seats):
-            raise ValueError(f"view={view!r}: choose 'all' or a seat, 0 … {self.rules.seats - 1}")
-        return int(view)
