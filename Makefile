@@ -53,6 +53,7 @@ interop: .venv/installed .venv-sb3/installed .venv-rllib/installed  ## train wit
 	test -d .venv || $(PYTHON) -m venv .venv
 	$(INSTALL) torch
 	$(INSTALL) --editable ".[dev]"
+	$(BIN)/python -m black_maria.warm
 	touch $@
 
 .venv/installed-bench: .venv/installed

@@ -5,6 +5,7 @@ of them, those of other installed packages too that name their steps in the entr
 group ``black_maria.warm``.
 """
 
+import contextlib
 import logging
 import sys
 import time
@@ -80,7 +81,10 @@ def _play_seats() -> None:
 def main() -> None:
     """Take all steps, with a line that says how far it is."""
     logging.getLogger("black_maria").setLevel(logging.ERROR)  # the line below says it
-    every = [step for found in entry_points(group=GROUP) for step in found.load()()]
+    every = []
+    for found in entry_points(group=GROUP):
+        with contextlib.suppress(ImportError):  # the agents, where there is no PyTorch
+            every += found.load()()
     start = time.perf_counter()
     for number, (name, do) in enumerate(every):
         bar = "#" * (20 * number // len(every))
