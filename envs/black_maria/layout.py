@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, SUIT_SYMBOLS, card_name
-from black_maria.rules import Rules, as_rules
+from black_maria.rules import Rules, RulesGiven, as_rules
 
 LAYOUT_VERSION: Final = 1
 """Moves whenever an index changes its meaning; saved with trained weights."""
@@ -178,17 +178,21 @@ class Layout:
         return vector
 
 
-@lru_cache
-def layout_of(rules: str | Rules = "three_player") -> Layout:
+def layout_of(rules: RulesGiven = "three_player") -> Layout:
     """The layout of a profile or of given rules, made once.
 
     Raises:
         ValueError: There is no profile of that name.
     """
-    return Layout(as_rules(rules))
+    return _layout(as_rules(rules))
 
 
-def describe(vector: NDArray[Any], rules: str | Rules = "three_player") -> str:
+@lru_cache
+def _layout(rules: Rules) -> Layout:
+    return Layout(rules)
+
+
+def describe(vector: NDArray[Any], rules: RulesGiven = "three_player") -> str:
     """One observation vector (F,) in words, a line a block."""
     return layout_of(rules).describe(vector)
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from black_maria import engine
 from black_maria.bots import Bot, make_bot
 from black_maria.cards import NUM_CARDS
+from black_maria.given import shown
 from black_maria.rules import Rules
 
 _CORES: Final = (
@@ -92,7 +93,7 @@ class Opponents:
             except Exception as error:
                 cause, problem = error, f"{type(error).__name__}: {error}"
             else:
-                if chosen.shape != mine.shape or not np.issubdtype(chosen.dtype, np.integer):
+                if chosen.shape != mine.shape or chosen.dtype.kind not in "iu":
                     problem = f"act returned {chosen.dtype} {chosen.shape}, not {len(mine)} cards"
                 elif (legal := allowed(obs["action_mask"], mine, chosen)).all():
                     cards[mine] = chosen
@@ -115,7 +116,7 @@ def _act(opponent: Any, rules: Rules) -> Callable[[Batch, NDArray[np.uint64]], A
         return partial(_shared_out, opponent)
     act = getattr(opponent, "act", opponent)
     if not callable(act):
-        raise TypeError(f"opponent {opponent!r} is no name, has no act() and can't be called")
+        raise TypeError(f"opponent {shown(opponent)} is no name, has no act() and can't be called")
     return act  # type: ignore[no-any-return]
 
 
