@@ -393,7 +393,7 @@ def test_reset__number_counts_the_hands_of_a_match():
 @pytest.mark.parametrize(
     ("number", "message"),
     [
-        (-1, "number=-1: it lies in 0"),
+        (-1, "number=-1: it lies"),
         (9, "number=9: the 9 hands of a match are 0 … 8"),
         ("x", "integer"),
     ],

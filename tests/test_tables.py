@@ -130,9 +130,7 @@ def test_tables__dealt_anew_after_each_hand_with_a_drawn_dealer():
 
 @pytest.mark.parametrize("number", [0, -3, [], [0, -1], 2.0, "3", [[1]], True, None])
 def test_tables__impossible_numbers_refused(number):
-    with pytest.raises(
-        ValueError, match=r"tables must be|at least one table|^tables=-1: it lies in 0"
-    ):
+    with pytest.raises(ValueError, match=r"^tables( must be|=-1: it)|at least one"):
         Tables(number)
 
 

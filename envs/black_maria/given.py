@@ -66,7 +66,7 @@ def wholes(value: Any, name: str, least: int, most: int, kind: Any = np.int64) -
     given = array(value)
     if given.dtype.kind not in "iu":
         given = array(value, object)
-        numbers = [whole(each, name) for each in given.flat]
+        numbers = [whole(each, name) for each in given.reshape(-1)]
     else:
         numbers = [int(bound(given)) for bound in (np.min, np.max)] if given.size else []
     for number in numbers:

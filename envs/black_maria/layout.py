@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, SUIT_SYMBOLS, card_name
+from black_maria.given import array
 from black_maria.rules import Rules, RulesGiven, as_rules
 
 LAYOUT_VERSION: Final = 1
@@ -136,14 +137,16 @@ class Layout:
         """One observation vector (F,) in words, a line a block.
 
         Raises:
-            ValueError: The vector hasn't this layout's length.
+            ValueError: It is no vector of this layout.
         """
         vector = self._checked(vector)
-        if vector.ndim != 1 or not np.issubdtype(vector.dtype, np.integer):
+        if vector.ndim != 1 or vector.dtype.kind not in "iu":
             raise ValueError(
                 f"describe takes one integer vector ({self.size},), "
                 f"not {vector.dtype} {vector.shape}"
             )
+        if vector.min() < -128 or vector.max() > 127:
+            raise ValueError("describe takes a vector whose entries fit int8, −128 … 127")
         return "\n".join(
             f"{name:<14}{block.words(vector[self[name]])}" for name, block in self.blocks.items()
         )
@@ -169,7 +172,7 @@ class Layout:
         return np.array([tuple(block.start for block in self.blocks.values())], dtype)
 
     def _checked(self, vector: NDArray[Any]) -> NDArray[Any]:
-        vector = np.asarray(vector)
+        vector = array(vector)
         if vector.shape[-1:] != (self.size,):
             raise ValueError(
                 f"an observation of {self.rules.name!r} has {self.size} entries, "

@@ -136,7 +136,9 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The cards that may be chosen now, (N, 52) bool; none where a reset is due."""
-        return (self._mask != 0) & self._ready[:, None]
+        masks: NDArray[np.bool_] = self._mask.astype(np.bool_)
+        masks &= self._ready[:, None]
+        return masks
 
     def render(self) -> tuple[Any, ...] | None:
         """A picture of every table, as the render mode says.

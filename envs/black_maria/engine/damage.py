@@ -4,9 +4,11 @@ Kernels index by what a record says, unchecked. So a seat out of range would wri
 foreign memory, and a game in which nobody plays would never end.
 """
 
+import numpy as np
+
 from black_maria.cards import NUM_CARDS
-from black_maria.engine.game import legal
-from black_maria.engine.state import BIT, MAX_DECK, OVER, PASSING
+from black_maria.engine.game import fill_deck, legal
+from black_maria.engine.state import MAX_DECK, OVER, PASSING
 from black_maria.kernels import kernel
 
 
@@ -15,9 +17,8 @@ def find_damage(states, rules):
     """The first record that no play by these rules leads to, or −1.
 
     It looks at all that decides what a kernel touches and whether the hand comes to an end: who
-    plays and is to move, how far the hand is, and that every seat holds as many cards as it has
-    yet to play. It doesn't ask whether each card is where the play has put it: worlds that a seat
-    imagines are games as well.
+    plays and is to move, how far the hand is, that every card of the pack is in one place, and
+    that every seat holds as many as it has yet to play.
     """
     for i in range(len(states)):
         if damaged(states[i], rules[0]):
@@ -75,29 +76,40 @@ def damaged_play(state, rules):
 
 @kernel
 def damaged_cards(state, rules):
-    """Whether the seats can't hold these cards."""
-    every = BIT[NUM_CARDS - 1] * 2 - 1
-    passing = state.phase == PASSING
+    """Whether the cards of the pack can't lie so."""
     due = rules.pass_count * state.num_playing if state.pass_steps else 0
+    passing = state.num_passed < due
     if state.num_passed < 0 or state.num_passed > due:
         return True
-    if passing != (state.num_passed < due) and state.phase != OVER:  # a revoke ends it anywhere
+    if state.phase != OVER and passing != (state.phase == PASSING):  # a revoke ends it anywhere
         return True
     tricks = (state.to_play - state.num_played + state.in_trick) // state.num_playing
+    left = np.zeros(64, np.int64)  # of the pack, once all that lies somewhere is taken out
+    deck = np.empty(MAX_DECK, np.int8)
+    for k in range(fill_deck(state, rules, deck)):
+        left[deck[k]] += 1
+    take_out(left, state.kitty)
     for seat in range(rules.seats):
-        cards, given = 0, 0
-        for plane in range(2):
-            if (state.holding[seat, plane] | state.given[seat, plane]) & ~every:
-                return True
-            for card in range(NUM_CARDS):
-                cards += state.holding[seat, plane] >> card & 1
-                given += state.given[seat, plane] >> card & 1
-        if state.holding[seat, 1] & ~state.holding[seat, 0] or given > rules.pass_count:
-            return True
-        for k in range(state.num_played - state.in_trick, state.num_played):
-            cards += state.seats[k] == seat
+        held = take_out(left, state.holding[seat])
+        take_out(left, state.played[seat])
         if passing:
-            cards += given
-        if state.phase != OVER and cards != (tricks if state.playing >> seat & 1 else 0):
+            held += take_out(left, state.given[seat])
+        for k in range(state.num_played - state.in_trick, state.num_played):
+            held += state.seats[k] == seat
+        if state.phase != OVER and held != (tricks if state.playing >> seat & 1 else 0):
             return True
-    return state.legal != legal(state, rules) or (state.phase != OVER and not state.legal)
+    return left.any() or state.legal != legal(state, rules)
+
+
+@kernel
+def take_out(left, planes):
+    """Subtract a set from counts a card, (64,); how many cards it has.
+
+    A set whose second plane has a card that its first one hasn't counts as more cards than any.
+    """
+    cards = 0
+    for card in range(64):
+        copies = (planes[0] >> card & 1) + (planes[1] >> card & 1)
+        left[card] -= copies
+        cards += copies
+    return cards if planes[1] & ~planes[0] == 0 else 1000
