@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help train evaluate ladder test lint bench bench-training docs notebooks interop
+.PHONY: help train evaluate ladder test fuzz lint bench bench-training docs notebooks interop
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
@@ -18,6 +18,9 @@ ladder: .venv/installed  ## play docs/ladder.md again, with AGENTS="path …" on
 
 test: .venv/installed  ## run the whole test suite, notebooks included
 	$(BIN)/python -m pytest
+
+fuzz: .venv/installed  ## look for wrong answers to wrong arguments, for FUZZ_SECONDS (600)
+	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(BIN)/python -m pytest tests/test_fuzz.py --hypothesis-profile long
 
 lint: .venv/installed  ## check format, style and types
 	$(BIN)/ruff format --check .

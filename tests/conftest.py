@@ -1,9 +1,15 @@
-"""One PyTorch thread in every test: two can be many times slower on a busy machine."""
+"""One PyTorch thread in every test, and how long properties are looked for."""
 
 import pytest
 import torch
+from hypothesis import settings
+
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("long", deadline=None, print_blob=True)  # make fuzz: new cases each time
+settings.load_profile("suite")
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> None:
+    """Two can be many times slower on a busy machine."""
     torch.set_num_threads(1)

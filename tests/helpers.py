@@ -222,6 +222,20 @@ def play(tables: Tables, plies: int, bot: str = "random") -> np.ndarray:
     return rewards
 
 
+def outputs(tables: Tables) -> bytes:
+    """Everything that tables hand out."""
+    obs, seat = tables.observe()
+    arrays = [*obs.values(), seat, tables.keys(), tables.views(), tables.totals()]
+    return b"".join(array.tobytes() for array in arrays)
+
+
+def snapshot(tables: Tables) -> bytes:
+    """Everything that tables are and hand out; field by field, since records have padding."""
+    states = tables.save()
+    fields = b"".join(states[name].tobytes() for name in engine.STATE.names)
+    return fields + outputs(tables)
+
+
 def digest(name: str = "three_player", seats: int = 3, plies: int = 130) -> str:
     """A hash of everything that a few tables hand out while bots play there."""
     rules = Rules.profile(name, seats)

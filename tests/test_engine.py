@@ -628,13 +628,13 @@ def test_seed__out_of_range_refused(seed):
         deal(seed)
 
 
-@pytest.mark.parametrize("seed", [None, 1.0, "1"])
+@pytest.mark.parametrize("seed", [None, 1.0, "1", True, np.True_, [1]])
 def test_seed__only_integers(seed):
     with pytest.raises(ValueError, match="is not an integer"):
         check_seed(seed)
 
 
-@pytest.mark.parametrize("seed", [0, 2**64 - 1, np.uint64(2**64 - 1), np.int8(3), True])
+@pytest.mark.parametrize("seed", [0, 2**64 - 1, np.uint64(2**64 - 1), np.int8(3), np.array(7)])
 def test_seed__any_integer_type(seed):
     assert check_seed(seed) == int(seed)
 

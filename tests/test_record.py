@@ -392,7 +392,11 @@ def test_reset__number_counts_the_hands_of_a_match():
 
 @pytest.mark.parametrize(
     ("number", "message"),
-    [(-1, "numbered from 0"), (9, "number=9: the 9 hands of a match are 0 … 8"), ("x", "integer")],
+    [
+        (-1, "number=-1: it lies"),
+        (9, "number=9: the 9 hands of a match are 0 … 8"),
+        ("x", "integer"),
+    ],
 )
 def test_reset__a_number_that_cannot_be_is_refused(number, message):
     env = black_maria_v0.raw_env(rules="traditional", episode="match")

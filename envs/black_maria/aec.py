@@ -40,7 +40,8 @@ env.close()
 * `render_mode`: see Rendering.
 * `view`: whose cards are drawn, `"all"` or a seat: that seat's own, those it passed that aren't
   played yet, and what lies open; the rest face down.
-* `rules`: a profile's name or a `Rules` object; docs/rules.md lists them.
+* `rules`: a profile's name, a `Rules` object, or a mapping of its clauses; docs/rules.md lists
+  them.
 * `reward`: see Rewards.
 * `episode`: `"hand"`, one deal, or `"match"`: the dealer moves left, totals carry on, and
   the match ends after a hand in which a total reaches 100; the lowest total wins, equal
@@ -119,12 +120,11 @@ hide `_repr_html_`). `black_maria.render` has the functions behind all of them.
 """
 
 from collections.abc import Mapping
-from math import prod
 from typing import Any, ClassVar, SupportsIndex
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
@@ -132,11 +132,12 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.engine import step_one
-from black_maria.layout import layout_of
-from black_maria.render import Html, Scene, agent_name, html, shown, viewer_of
+from black_maria.given import choice, given_seat, truth, whole, whole_or_none
+from black_maria.render import Html, Scene, html, shown
 from black_maria.render.window import Window
 from black_maria.revoke import RevokeWrapper
-from black_maria.rules import Rules, as_rules
+from black_maria.rules import RulesGiven, as_rules
+from black_maria.spaces import SpacesOfAgents
 from black_maria.tables import history_rows
 
 __all__ = ["env", "parallel_env", "raw_env"]
@@ -162,12 +163,12 @@ def parallel_env(**kwargs: Any) -> Any:
     return turn_based_aec_to_parallel(env(**kwargs))
 
 
-class raw_env(AECEnv[str, Any, Any]):
+class raw_env(SpacesOfAgents):
     """Black Maria without wrappers; this module's docstring is its manual.
 
     Args:
         render_mode: None, ``"human"``, ``"ansi"`` or ``"rgb_array"``.
-        rules: A profile's name or rules.
+        rules: A profile's name, rules, or a mapping of clauses.
         reward: ``"trick"``, ``"hand"``, ``"relative"`` or ``"match"``.
         episode: ``"hand"`` or ``"match"``.
         history: Whether observations hold ``"history"``.
@@ -189,7 +190,7 @@ class raw_env(AECEnv[str, Any, Any]):
         self,
         render_mode: str | None = None,
         *,
-        rules: str | Rules = "three_player",
+        rules: RulesGiven = "three_player",
         reward: str = "trick",
         episode: str = "hand",
         history: bool = False,
@@ -197,41 +198,28 @@ class raw_env(AECEnv[str, Any, Any]):
     ) -> None:
         """Set the spaces up; ``reset`` deals."""
         super().__init__()
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            modes = ", ".join(map(repr, self.metadata["render_modes"]))
-            raise ValueError(f"render_mode={render_mode!r}: choose None or one of {modes}")
-        self.render_mode = render_mode
+        modes = self.metadata["render_modes"]
+        self.render_mode = (
+            None if render_mode is None else choice(render_mode, "render_mode", modes)
+        )
         self.rules = as_rules(rules)
-        self._viewer = viewer_of(view, self.rules)
+        everybody = isinstance(view, str) and view == "all"
+        self._viewer = None if everybody else given_seat(view, "view", self.rules.seats, "'all'")
+        self._with_history = truth(history, "history")
+        record = engine.rules_record(self.rules, reward, episode)
         self._window = Window("Black Maria") if render_mode == "human" else None
-        self.layout = layout_of(self.rules)
-        self._with_history = history
 
-        self.possible_agents = [agent_name(seat) for seat in range(self.rules.seats)]
+        self._set_spaces_up(self.rules, self._with_history)
         self.agents: list[str] = []
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        number = np.concatenate(
-            [np.full(prod(block.shape), block.number) for block in self.layout.blocks.values()]
-        )
-        low, high = np.where(number, -128, 0), np.where(number, 127, self.rules.packs)
-        self.observation_spaces = {
-            agent: self._observation_space(low, high) for agent in self.possible_agents
-        }
-        self.action_spaces = {agent: spaces.Discrete(NUM_CARDS) for agent in self.possible_agents}
-        seats = self.rules.seats
-        self.state_space = spaces.Box(
-            np.tile(low, seats).astype(np.int8), np.tile(high, seats).astype(np.int8), dtype=np.int8
-        )
 
         self._whole_match = episode == "match"
-        record = engine.rules_record(self.rules, reward, episode)
         self._args = record, self.layout.record
         self._desk: NDArray[Any] = np.zeros(1, engine.DESK)
         self._desk["rules"], self._desk["at"] = self._args
         self._observation = np.zeros(self.layout.size, np.int8)  # of the seat to move
         self._bind()
         self._seed: int | None = None
-        self._hand = -1
+        self._hand = -1  # of no deal yet
 
     def _bind(self) -> None:
         """Name the parts of the desk, views."""
@@ -248,24 +236,6 @@ class raw_env(AECEnv[str, Any, Any]):
         self.__dict__ = state
         self._bind()
 
-    def _observation_space(self, low: NDArray[Any], high: NDArray[Any]) -> spaces.Dict:
-        entries: dict[str, spaces.Space[Any]] = {
-            "observation": spaces.Box(low.astype(np.int8), high.astype(np.int8), dtype=np.int8),
-            "action_mask": spaces.Box(0, 1, (NUM_CARDS,), np.int8),
-        }
-        if self._with_history:
-            shape = history_rows(self.rules), 3
-            entries["history"] = spaces.Box(-1, NUM_CARDS - 1, shape, np.int8)
-        return spaces.Dict(entries)
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """The observation space of an agent; always the same object."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The action space of an agent, ``Discrete(52)``; always the same object."""
-        return self.action_spaces[agent]
-
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Deal a hand; see Reset in the module's docstring.
 
@@ -278,7 +248,7 @@ class raw_env(AECEnv[str, Any, Any]):
             first_hand = self._seed, self._hand + 1
         else:
             first_hand = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]), 0
-        self._states[:] = self._start(*first_hand, options or {})
+        self._states[:] = self._start(*first_hand, engine.check_options(options))
         self._seed, self._hand = first_hand
         self._turn, *_ = step_one(self._desk, engine.STAY, -1, self._observation)
 
@@ -294,12 +264,11 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.render_mode == "human":
             self.render()
 
-    def _start(self, seed: int, hand: int, options: Mapping[str, Any]) -> NDArray[Any]:
+    def _start(self, seed: int, hand: int, options: dict[str, Any]) -> NDArray[Any]:
         """A new state, (1,): the start that seed, hand and options describe."""
         states: NDArray[Any] = np.zeros(1, engine.STATE)
         states["seed"], states["hand"] = seed, hand
-        given: Any = {name: options.get(name) for name in engine.START_OPTIONS}
-        engine.start(states, self.rules, self._args[0], **given)
+        engine.start(states, self.rules, self._args[0], **options)
         return states
 
     def step(self, action: SupportsIndex | None) -> None:
@@ -308,20 +277,23 @@ class raw_env(AECEnv[str, Any, Any]):
         Raises:
             ValueError: An illegal card: the message names seat, card and clause. Nothing has
                 changed.
+            gymnasium.error.ResetNeeded: Nobody is to move.
         """
+        if not self.agents:
+            raise ResetNeeded("no agent is to move: call reset()")
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        card = action if type(action) is int else engine.as_int(action)
+        card = action if type(action) is int else whole(action, "action")
         if not 0 <= card < NUM_CARDS or not self._mask[card]:
             raise ValueError(engine.illegal_reason(self._states[0], self.rules, card))
         self._move(agent, card)
 
     def is_legal(self, action: Any) -> bool | None:
         """Whether the agent to move may choose an action; None: it is no card at all."""
-        card = action if type(action) is int else getattr(action, "__index__", lambda: -1)()
-        return bool(self._mask[card]) if 0 <= card < NUM_CARDS else None
+        card = action if type(action) is int else whole_or_none(action)
+        return bool(self._mask[card]) if card is not None and 0 <= card < NUM_CARDS else None
 
     def revoke(self) -> None:
         """Charge all points of the hand to the agent to move: it has revoked.
@@ -376,7 +348,13 @@ class raw_env(AECEnv[str, Any, Any]):
     def last(
         self, observe: bool = True
     ) -> tuple[dict[str, NDArray[np.int8]] | None, float, bool, bool, dict[str, Any]]:
-        """Observation, rewards since its last action, termination, truncation, info."""
+        """Observation, rewards since its last action, termination, truncation, info.
+
+        Raises:
+            gymnasium.error.ResetNeeded: Nobody is to move.
+        """
+        if not self.agents:
+            raise ResetNeeded("no agent is to move: call reset()")
         agent = self.agent_selection
         return (
             self.observe(agent) if observe else None,
@@ -392,8 +370,13 @@ class raw_env(AECEnv[str, Any, Any]):
         Returns:
             ``"observation"`` (F,) int8, ``"action_mask"`` (52,) int8, all zeros unless the
             agent is to move, and ``"history"`` (rows, 3) int8 where asked for.
+
+        Raises:
+            ValueError: There is no such agent.
+            gymnasium.error.ResetNeeded: No hand has been dealt yet.
         """
-        seat = self._seats[agent]
+        seat = self._seat_of(agent)
+        self._check_dealt()
         # not agent_selection: that may be an agent who still owes its dead step
         if seat == self._turn and not (
             self.terminations.get(agent, True) or self.truncations[agent]
@@ -409,8 +392,17 @@ class raw_env(AECEnv[str, Any, Any]):
         return observation
 
     def state(self) -> NDArray[np.int8]:
-        """The whole truth: every seat's observation vector, seat 0 first; (seats · F,) int8."""
+        """The whole truth: every seat's observation vector, seat 0 first; (seats · F,) int8.
+
+        Raises:
+            gymnasium.error.ResetNeeded: No hand has been dealt yet.
+        """
+        self._check_dealt()
         return np.concatenate([self._view(seat) for seat in range(self.rules.seats)])
+
+    def _check_dealt(self) -> None:
+        if self._hand < 0:
+            raise ResetNeeded("no hand has been dealt: call reset()")
 
     def _view(self, seat: int) -> NDArray[np.int8]:
         """What a seat sees, a fresh array."""

@@ -4,8 +4,10 @@ A card is an int: ``13 * suit + rank`` with suits ♣ 0, ♦ 1, ♥ 2, ♠ 3 and
 2 → 0 … 10 → 8, J → 9, Q → 10, K → 11, A → 12. So 2♣ is 0, Q♠ is 49, A♠ is 51.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, SupportsIndex
+
+from black_maria.given import in_order, shown, whole_or_none
 
 NUM_CARDS: Final = 52
 NUM_SUITS: Final = 4
@@ -56,16 +58,15 @@ def parse_card(card: str | SupportsIndex) -> int:
         rank, suit = _RANKS.get(text[:-1]), _SUITS.get(text[-1:])
         if rank is None or suit is None:
             raise ValueError(
-                f"{card!r} is not a card: write a rank (2…10, T, J, Q, K, A) "
+                f"{shown(card)} is not a card: write a rank (2…10, T, J, Q, K, A) "
                 "and a suit (C, D, H, S), as in 'QS' or '10h'"
             )
         return NUM_RANKS * suit + rank
-    try:
-        number = card.__index__()
-    except (AttributeError, TypeError):
-        raise ValueError(f"{card!r} is neither a card's name nor its id") from None
+    number = whole_or_none(card)
+    if number is None:
+        raise ValueError(f"{shown(card)} is neither a card's name nor its id")
     if not 0 <= number < NUM_CARDS:
-        raise ValueError(f"{number} is not a card: ids run from 0 (2♣) to 51 (A♠)")
+        raise ValueError(f"{shown(number)} is not a card: ids run from 0 (2♣) to 51 (A♠)")
     return number
 
 
@@ -73,8 +74,15 @@ def parse_cards(cards: str | Iterable[str | SupportsIndex]) -> list[int]:
     """The ids of several cards: ``"QS 4H"`` or any sequence of names and ids.
 
     Raises:
-        ValueError: One of them names no card.
+        ValueError: One of them names no card, or they are in no order.
     """
-    if isinstance(cards, str):
-        cards = cards.replace(",", " ").split()
-    return [parse_card(card) for card in cards]
+    return [parse_card(card) for card in listed(cards, "cards")]
+
+
+def listed(cards: str | Iterable[str | SupportsIndex], name: str) -> Iterator[str | SupportsIndex]:
+    """Names and ids one after the other, unread; ``name`` is the argument's in messages.
+
+    Raises:
+        ValueError: They are in no order.
+    """
+    return in_order(cards.replace(",", " ").split() if isinstance(cards, str) else cards, name)

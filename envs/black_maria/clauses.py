@@ -6,18 +6,17 @@ by one (what was given is checked, a hand is recorded, kernels read numbers) ask
 and keeps no list of its own.
 """
 
-import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import islice, pairwise
-from operator import index
+from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from black_maria.cards import NUM_CARDS, card_names, parse_card
+from black_maria.given import items, shown, whole_or_none
 
 
 class Kind(ABC):
@@ -104,7 +103,7 @@ class Whole(Kind):
 
     def read(self, value: Any, name: str) -> int:
         """A plain ``int``; True is no number, and neither is 9.0."""
-        number = _whole(value)
+        number = whole_or_none(value)
         if number is None or not self.least <= number <= self.most:
             raise self.refuse(value, name)
         return number
@@ -146,7 +145,7 @@ class Several(Kind):
 
     def read(self, value: Any, name: str) -> tuple[str, ...]:
         """A tuple of options; a text alone isn't taken for its letters."""
-        texts = _items(value, self.most, ordered=True)
+        texts = items(value, self.most, ordered=True)
         if texts is None or not 1 <= len(texts) <= self.most:
             alone = isinstance(value, str) and value in self.options
             hint = f", as in ({value!r},)" if alone else ""
@@ -188,7 +187,7 @@ class Cards(Kind):
         """The ids, ascending."""
         if isinstance(value, str):
             value = value.replace(",", " ").split()
-        given = _items(value, NUM_CARDS)
+        given = items(value, NUM_CARDS)
         if given is None:
             raise self.refuse(value, name)
         try:
@@ -221,7 +220,7 @@ class Points(Kind):
 
     def read(self, value: Any, name: str) -> tuple[int, ...]:
         """A tuple (52,) of ``int``."""
-        given = _items(value, NUM_CARDS, ordered=True)
+        given = items(value, NUM_CARDS, ordered=True)
         if given is None or len(given) != NUM_CARDS:
             raise self.refuse(value, name)
         return tuple(Whole(-self.most, self.most).read(each, name) for each in given)
@@ -289,39 +288,11 @@ def _kind(hint: Any, name: str) -> Kind:
     raise TypeError(f"{name}: write its kind as in Annotated[int, Whole(0, 9)], not {hint}")
 
 
-def shown(value: Any) -> str:
-    """A value of any size for a message, on one line."""
-    try:
-        return " ".join(reprlib.repr(value).split())
-    except ValueError:  # Python writes no number of more than 4300 digits
-        return "a huge number"
-
-
-def _whole(value: Any) -> int | None:
-    """A whole number as ``int``; None for anything else, True and 9.0 included."""
-    if isinstance(value, bool | np.bool_):
-        return None
-    try:
-        return index(value)
-    except TypeError:
-        return None
-
-
 def _card(value: Any) -> int:
     """The id of a card by name or id."""
     if isinstance(value, str):
         return parse_card(value)
-    number = _whole(value)
+    number = whole_or_none(value)
     if number is None or number.bit_length() > 64:
         raise ValueError(f"{shown(value)} is neither a card's name nor its id")
     return parse_card(number)
-
-
-def _items(value: Any, most: int, *, ordered: bool = False) -> list[Any] | None:
-    """Up to ``most`` + 1 items of a collection; None where it is none, or not in order."""
-    if isinstance(value, str | bytes | bytearray | Mapping) or (ordered and isinstance(value, Set)):
-        return None
-    try:
-        return list(islice(value, most + 1))
-    except TypeError:
-        return None

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, SUIT_SYMBOLS, card_name
-from black_maria.rules import Rules, as_rules
+from black_maria.given import array
+from black_maria.rules import Rules, RulesGiven, as_rules
 
 _CARDS = tuple(card_name(card) for card in range(NUM_CARDS))
 _SUITS = tuple(SUIT_SYMBOLS)
@@ -133,14 +134,16 @@ class Layout:
         """One observation vector (F,) in words, a line a block.
 
         Raises:
-            ValueError: The vector hasn't this layout's length.
+            ValueError: It is no vector of this layout.
         """
         vector = self._checked(vector)
-        if vector.ndim != 1 or not np.issubdtype(vector.dtype, np.integer):
+        if vector.ndim != 1 or vector.dtype.kind not in "iu":
             raise ValueError(
                 f"describe takes one integer vector ({self.size},), "
                 f"not {vector.dtype} {vector.shape}"
             )
+        if vector.min() < -128 or vector.max() > 127:
+            raise ValueError("describe takes a vector whose entries fit int8, −128 … 127")
         return "\n".join(
             f"{name:<14}{block.words(vector[self[name]])}" for name, block in self.blocks.items()
         )
@@ -166,7 +169,7 @@ class Layout:
         return np.array([tuple(block.start for block in self.blocks.values())], dtype)
 
     def _checked(self, vector: NDArray[Any]) -> NDArray[Any]:
-        vector = np.asarray(vector)
+        vector = array(vector)
         if vector.shape[-1:] != (self.size,):
             raise ValueError(
                 f"an observation of {self.rules.name!r} has {self.size} entries, "
@@ -175,17 +178,21 @@ class Layout:
         return vector
 
 
-@lru_cache
-def layout_of(rules: str | Rules = "three_player") -> Layout:
+def layout_of(rules: RulesGiven = "three_player") -> Layout:
     """The layout of a profile or of given rules, made once.
 
     Raises:
         ValueError: There is no profile of that name.
     """
-    return Layout(as_rules(rules))
+    return _layout(as_rules(rules))
 
 
-def describe(vector: NDArray[Any], rules: str | Rules = "three_player") -> str:
+@lru_cache
+def _layout(rules: Rules) -> Layout:
+    return Layout(rules)
+
+
+def describe(vector: NDArray[Any], rules: RulesGiven = "three_player") -> str:
     """One observation vector (F,) in words, a line a block."""
     return layout_of(rules).describe(vector)
 

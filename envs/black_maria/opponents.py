@@ -13,6 +13,7 @@ from black_maria import engine
 from black_maria.agent import Agent
 from black_maria.bots import Bot, make_bot
 from black_maria.cards import NUM_CARDS
+from black_maria.given import shown
 from black_maria.rules import Rules
 from black_maria.threads import cores
 
@@ -83,7 +84,7 @@ class Opponents:
             except Exception as error:
                 cause, problem = error, f"{type(error).__name__}: {error}"
             else:
-                if chosen.shape != mine.shape or not np.issubdtype(chosen.dtype, np.integer):
+                if chosen.shape != mine.shape or chosen.dtype.kind not in "iu":
                     problem = f"act returned {chosen.dtype} {chosen.shape}, not {len(mine)} cards"
                 elif (legal := allowed(obs["action_mask"], mine, chosen)).all():
                     cards[mine] = chosen
@@ -106,7 +107,7 @@ def _act(opponent: Any, rules: Rules) -> Callable[[Batch, NDArray[np.uint64]], A
         return partial(_shared_out, opponent)
     act = getattr(opponent, "act", opponent)
     if not callable(act):
-        raise TypeError(f"opponent {opponent!r} is no name, has no act() and can't be called")
+        raise TypeError(f"opponent {shown(opponent)} is no name, has no act() and can't be called")
     return act  # type: ignore[no-any-return]
 
 

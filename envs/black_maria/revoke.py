@@ -1,17 +1,32 @@
-"""What stands between ``raw_env`` and its users: PettingZoo's checks, and the price of a revoke."""
+"""PettingZoo's checks around the environment, and what an illegal card costs there."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from black_maria.given import shown
+
+if TYPE_CHECKING:
+    from black_maria.aec import raw_env
 
 
-class RevokeWrapper(OrderEnforcingWrapper):
+class RevokeWrapper(wrappers.OrderEnforcingWrapper):
     """PettingZoo's checks, in one wrapper instead of three; an illegal card is a revoke.
 
     Each of PettingZoo's wrappers costs some 20 µs a step, most of it attributes that ``last``
     asks through all of them; this one asks the raw environment at once.
     """
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """As the raw environment; one that is refused counts for nothing.
+
+        Raises:
+            ValueError: An impossible seed or option; nothing has changed.
+        """
+        self.env.reset(seed=seed, options=options)
+        self._has_reset = self._has_updated = True
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """As every PettingZoo environment has it."""
@@ -25,11 +40,11 @@ class RevokeWrapper(OrderEnforcingWrapper):
         Raises:
             AssertionError: The action isn't one of the action space.
         """
-        raw: Any = self.env
+        raw: raw_env = self.env
         if self._has_reset and raw.agents and not raw.terminations[raw.agent_selection]:
             self._has_updated = True
             legal = raw.is_legal(action)
-            assert legal is not None, f"action is not in action space: {action!r} is no card"
+            assert legal is not None, f"action is not in action space: {shown(action)} is no card"
             if not legal:
                 EnvLogger.warn_on_illegal_move()
                 raw.revoke()

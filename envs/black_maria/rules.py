@@ -16,11 +16,12 @@ A field's annotation says what it takes (``clauses``); what can't stand together
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, parse_card, rank_of, suit_of
-from black_maria.clauses import Card, Cards, Kind, OneOf, Points, Several, Whole, kinds_of, shown
+from black_maria.clauses import Card, Cards, Kind, OneOf, Points, Several, Whole, kinds_of
 from black_maria.contradictions import MAX_HANDS, MAX_MATCH_POINTS, contradictions
+from black_maria.given import shown
 
 PASS_DIRECTIONS: Final = ("none", "left", "right", "across")
 """Where a pass may go, clockwise being left; ``"none"``: nobody passes in that hand."""
@@ -312,15 +313,29 @@ PROFILES: Final[Mapping[str, tuple[tuple[int, ...], Callable[[int], Rules]]]] = 
 """The named profiles: for how many seats, the default first, and their rules."""
 
 
-def as_rules(rules: str | Rules) -> Rules:
-    """Rules from a profile's name, or the given ones.
+RulesGiven: TypeAlias = str | Rules | Mapping[str, Any]
+"""How rules are given: a profile's name, ``Rules``, or clauses by name as JSON has them."""
+
+
+def as_rules(rules: RulesGiven) -> Rules:
+    """Rules from a profile's name, the given ones, or those of a mapping of clauses.
+
+    ``as_rules(dataclasses.asdict(rules)) == rules``, also once JSON has made lists of tuples.
+    Clauses that a mapping lacks are the defaults of ``Rules``.
 
     Raises:
-        ValueError: There is no profile of that name.
-        TypeError: It is neither a name nor ``Rules``.
+        ValueError: There is no profile of that name, or no clause, or the clauses can't be.
+        TypeError: It is none of these.
     """
     if isinstance(rules, Rules):
         return rules
     if isinstance(rules, str):
         return Rules.profile(rules)
-    raise TypeError(f"rules must be a profile's name or Rules, not {type(rules).__name__}")
+    if isinstance(rules, Mapping):
+        for name in rules:
+            if name not in CLAUSES:
+                raise ValueError(f"rules: no clause {shown(name)}; there are: {', '.join(CLAUSES)}")
+        return Rules(**rules)
+    raise TypeError(
+        f"rules must be a profile's name, Rules or a mapping of clauses, not {type(rules).__name__}"
+    )

@@ -4,7 +4,6 @@
 the manual page. Many at once: ``vector.py``.
 """
 
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, SupportsIndex
 
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from black_maria import engine
 from black_maria.aec import raw_env
 from black_maria.cards import NUM_CARDS
+from black_maria.given import choice, given_seat, truth, whole
 from black_maria.opponents import Opponent, Opponents, learner_seats
-from black_maria.rules import Rules
+from black_maria.rules import RulesGiven
 
 ILLEGAL: Final = ("raise", "lose")
 """What an illegal card does: a ``ValueError``, or it costs all points and ends the episode."""
@@ -94,7 +94,8 @@ class BlackMaria(gymnasium.Env[Any, Any]):
       an agent's `act(obs, keys)`; one for all other seats, or a list, left neighbour first.
       They get the observations of their own seats, never flattened, with a leading batch axis.
     * `seat`: 0, 1, 2; None: drawn anew for each episode, as a function of seed and hand.
-    * `rules`: a profile's name or a `Rules` object; docs/rules.md lists them.
+    * `rules`: a profile's name, a `Rules` object, or clauses by name as `spec.to_json()` writes
+      them; docs/rules.md lists them.
     * `reward`: see Rewards.
     * `episode`: `"hand"`, one deal, or `"match"`: dealer moves left and totals carry on.
     * `illegal`: `"raise"` or `"lose"`; see Episode End.
@@ -125,7 +126,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         opponents: Opponent | Sequence[Opponent] = "heuristic",
         seat: int | None = None,
         *,
-        rules: str | Rules = "three_player",
+        rules: RulesGiven = "three_player",
         reward: str = "trick",
         episode: str = "hand",
         illegal: str = "raise",
@@ -139,13 +140,10 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         )
         self.rules = self._table.rules
         self.render_mode = render_mode
-        if seat is not None and not (
-            hasattr(seat, "__index__") and 0 <= operator.index(seat) < self.rules.seats
-        ):
-            raise ValueError(f"seat={seat!r}: seats are 0 … {self.rules.seats - 1}, or None")
-        if illegal not in ILLEGAL:
-            raise ValueError(f"illegal={illegal!r}: choose from {', '.join(map(repr, ILLEGAL))}")
-        if flatten and history:
+        if seat is not None:
+            seat = given_seat(seat, "seat", self.rules.seats, "None")
+        illegal = choice(illegal, "illegal", ILLEGAL)
+        if truth(flatten, "flatten") and history:
             raise ValueError("flatten=True leaves the vector alone: history=True has no place")
         self.opponents = Opponents(opponents, self.rules)
         self.seat = seat
@@ -169,7 +167,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
             ValueError: An impossible seed or option; nothing has changed.
         """
         self._table.reset(seed=seed, options=options)
-        super().reset(seed=None if seed is None else operator.index(seed))
+        super().reset(seed=None if seed is None else int(seed))
         self._seat = int(learner_seats(self._table.states, self.rules, self.seat)[0])
         self._over = False
         self._others_move()
@@ -179,13 +177,14 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         """Pass or play a card, and let the opponents move up to the seat's next decision.
 
         Raises:
-            ValueError: An illegal card, with ``illegal="raise"``; nothing has changed.
+            ValueError: An illegal card, with ``illegal="raise"``, or no whole number; nothing has
+                changed.
             RuntimeError: An opponent failed.
         """
         table, agent = self._table, self._agent
         if self._over or table.agent_selection != agent:
             raise ResetNeeded("no card is due here: call reset()")
-        card = operator.index(action)
+        card = whole(action, "action")
         if self.illegal == "lose" and not (0 <= card < NUM_CARDS and self.action_masks()[card]):
             reward, self._over = -float(self.rules.hand_points), True
         else:

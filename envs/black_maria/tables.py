@@ -1,9 +1,4 @@
-"""Many games side by side, in lock-step and in place: no Python per game.
-
-``Tables`` plays thousands of tables at once over the engine. Every array it hands out is a
-*view* of its own buffers unless said otherwise: valid until the next ``step``, ``load`` or
-``reset``; copy what is to be kept.
-"""
+"""Many games side by side, in lock-step and in place: no Python per game."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
@@ -13,8 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
+from black_maria.given import (
+    array,
+    chosen_rows,
+    plain,
+    room_for,
+    shown,
+    truth,
+    whole_or_none,
+    wholes,
+)
 from black_maria.layout import layout_of
-from black_maria.rules import Rules, as_rules
+from black_maria.rules import Rules, RulesGiven, as_rules
 
 Seeds = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
 """One seed for all tables, or one for each."""
@@ -34,10 +39,13 @@ class Tables:
     where a hand or a match is over. The deal of table t, hand h is ``deal(seed, t, h)``,
     whatever is played and however many tables there are.
 
+    What a method's docstring calls *views* are this object's own arrays: the next ``step``,
+    ``revoke``, ``load``, ``start`` or ``reset`` writes over them. Copy what is to be kept.
+
     Args:
-        tables: How many (numbered from 0), or the table numbers themselves. A number may
-            stand several times: those tables get the same deals.
-        rules: A profile's name or rules.
+        tables: How many (numbered from 0), or the table numbers themselves, 0 … 2⁶². A number
+            may stand several times: those tables get the same deals.
+        rules: A profile's name, rules, or a mapping of clauses.
         seed: 0 … 2⁶⁴ − 1, one for all tables or (N,), one for each.
         reward: ``"trick"``: minus the penalty points to their taker as the trick falls;
             ``"hand"``: the same, summed, when the hand is over; ``"relative"``: as the trick
@@ -51,12 +59,13 @@ class Tables:
 
     Raises:
         ValueError: An unknown name or an impossible number; the message says what fits.
+        MemoryError: More tables than this machine has memory for.
     """
 
     def __init__(
         self,
         tables: int | ArrayLike,
-        rules: str | Rules = "three_player",
+        rules: RulesGiven = "three_player",
         *,
         seed: Seeds = 0,
         reward: str = "trick",
@@ -67,10 +76,11 @@ class Tables:
         """Seat everyone and deal the first hand."""
         self.rules = as_rules(rules)
         self.layout = layout_of(self.rules)
-        self._table_numbers = _table_numbers(tables)
-        count, seats = len(self._table_numbers), self.rules.seats
+        history, self._deal_on = truth(history, "history"), truth(deal_on, "deal_on")
         self._args = engine.rules_record(self.rules, reward, episode), self.layout.record
-        self._deal_on = deal_on
+        self._table_numbers = _table_numbers(tables, table_bytes(self.rules, history))
+        count, seats = len(self._table_numbers), self.rules.seats
+        seeds = _seeds(seed, count)
 
         self._states: NDArray[Any] = np.zeros(count, engine.STATE)
         self._every = np.ones(count, np.bool_)
@@ -81,7 +91,7 @@ class Tables:
         self._done = np.zeros(count, np.bool_)
         shape = count, history_rows(self.rules), 3
         self._history: NDArray[np.int8] | None = np.zeros(shape, np.int8) if history else None
-        self.reset(seed)
+        self.reset(seeds)
 
     def __len__(self) -> int:
         """How many tables."""
@@ -145,6 +155,8 @@ class Tables:
         """
         chosen = self._chosen(where)
         states = self._next(seed, chosen, hand)
+        if not len(states):
+            return
         engine.start(
             states, self.rules, self._args[0],
             deal=deal, dealer=dealer, totals=totals, number=number, actions=actions,
@@ -155,18 +167,16 @@ class Tables:
     def _next(self, seed: Seeds | None, chosen: NDArray[np.bool_], hand: Any) -> NDArray[Any]:
         """Records of the chosen tables that say which hand of which seed is to be dealt."""
         states: NDArray[Any] = self._states[chosen]
-        numbers = [engine.check_number(each) for each in np.atleast_1d(np.asarray(hand, object))]
-        if len(numbers) not in (1, len(self)):
-            raise ValueError(f"{len(numbers)} hands for {len(self)} tables")
+        numbers = wholes(hand, "hand", 0, engine.LAST_HAND)
+        if numbers.shape not in ((), (1,), (len(self),)):
+            raise ValueError(f"hand={shown(hand)}: give one for all {len(self)} tables or for each")
         if seed is not None:
             states["seed"] = _seeds(seed, len(self))[chosen]
             states["table"] = self._table_numbers[chosen]
             states["hand"] = np.broadcast_to(numbers, len(self))[chosen]
             return states
-        if any(numbers):
-            raise ValueError(f"hand={hand}: a number of a seed's hand needs the seed")
-        if (states["hand"] == engine.LAST_HAND).any():
-            raise ValueError(f"no hand comes after number {engine.LAST_HAND}")
+        if numbers.any():
+            raise ValueError(f"hand={shown(hand)}: a number of a seed's hand needs the seed")
         states["hand"] += 1
         return states
 
@@ -176,7 +186,7 @@ class Tables:
         Returns:
             A dictionary of ``"observation"`` (N, F) int8, ``"action_mask"`` (N, 52) int8
             with 1 where a card may be chosen, with ``history=True`` also ``"history"``
-            (N, rows, 3) int8; and the acting seats (N,) int64. Views.
+            (N, rows, 3) int8; and the acting seats (N,) int64. Views: see ``Tables``.
         """
         observation = {"observation": self._observation, "action_mask": self._mask}
         if self._history is not None:
@@ -196,23 +206,24 @@ class Tables:
 
         Returns:
             Rewards (N, seats) float32 and done (N,) bool, true where this card ended the
-            episode; that table has been dealt anew, unless ``deal_on=False``. Views.
+            episode; that table has been dealt anew, unless ``deal_on=False``. Views: see
+            ``Tables``.
 
         Raises:
             ValueError: Wrong shape or dtype, or an illegal card: the message names table,
                 seat, card and clause. No table has moved.
         """
-        cards = np.asarray(actions)
-        if cards.shape != (len(self),) or cards.dtype.kind not in "iu":
+        given = array(actions)
+        if given.shape != (len(self),) or given.dtype.kind not in "iu":
             raise ValueError(
                 f"actions must be {len(self)} integers, shape ({len(self)},), "
-                f"not {cards.dtype} {cards.shape}"
+                f"not {given.dtype} {given.shape}"
             )
-        cards = cards.astype(np.int64, copy=False)
+        cards = plain(given, np.int64)
         moving = self._chosen(where)
         wrong = engine.find_illegal(self._states, cards, moving)
         if wrong >= 0:
-            reason = engine.illegal_reason(self._states[wrong], self.rules, int(cards[wrong]))
+            reason = engine.illegal_reason(self._states[wrong], self.rules, int(given[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         return self._step(cards, moving)
 
@@ -274,7 +285,14 @@ class Tables:
         return totals
 
     def save(self, tables: ArrayLike | None = None) -> NDArray[Any]:
-        """A copy of some tables' games, (K,) records, by position; of all without an argument."""
+        """A copy of some tables' games, (K,) records; of all without an argument.
+
+        Args:
+            tables: Their positions, 0 … N − 1: one or several, or (N,) bool.
+
+        Raises:
+            ValueError: There are no such tables.
+        """
         saved: NDArray[Any] = self._states[self._places(tables)]
         return saved
 
@@ -282,11 +300,17 @@ class Tables:
         """Put saved games back, at these positions; at all of them without an argument.
 
         A saved game brings its deal's seed and table number along: it goes on as it would
-        have gone on where it was saved.
+        have gone on where it was saved. It knows its rules, and no reward or episode: those are
+        of the tables that load it. So a hand of a match is an episode by itself where an episode
+        is a hand, and a single hand is a match's first.
+
+        Args:
+            saved: (K,) records, as ``save`` gives them, also once pickled or kept by NumPy.
+            tables: As for ``save``.
 
         Raises:
-            ValueError: The saved games don't fit the tables, or were played by other rules;
-                nothing has changed.
+            ValueError: The saved games don't fit the tables, were played by other rules, or are
+                damaged; nothing has changed.
         """
         places = self._places(tables)
         if not isinstance(saved, np.ndarray) or saved.dtype != engine.STATE:
@@ -295,44 +319,62 @@ class Tables:
             raise ValueError(f"{len(saved)} saved games don't fit {len(places)} tables")
         if (saved["rules"] != self._args[0]["stamp"]).any():
             raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")
-        self._states[places] = saved
+        games = np.array(saved, engine.STATE)  # files and pickles lose the type
+        wrong = engine.find_damage(games, self._args[0])
+        if wrong >= 0:
+            raise ValueError(f"saved game {wrong} is damaged: no play leads there")
+        self._states[places] = games
         self._observe(self._every)
 
     def _places(self, tables: ArrayLike | None) -> NDArray[np.int64]:
         every = np.arange(len(self))
-        return every if tables is None else np.atleast_1d(every[np.asarray(tables)])
+        if tables is None:
+            return every
+        given = array(tables)
+        if given.dtype == np.bool_:
+            return every[chosen_rows(given, len(self), "tables")]
+        places = wholes(tables, "tables", 0, len(self) - 1)
+        if places.ndim > 1:
+            raise ValueError(f"tables={shown(tables)}: give positions, or bool ({len(self)},)")
+        return np.atleast_1d(places)
 
     def _chosen(self, where: ArrayLike | None) -> NDArray[np.bool_]:
-        if where is None:
-            return self._every
-        chosen = np.asarray(where)
-        if chosen.shape != (len(self),) or chosen.dtype != np.bool_:
-            raise ValueError(
-                f"where must be bool, shape ({len(self)},), not {chosen.dtype} {chosen.shape}"
-            )
-        return chosen
+        return self._every if where is None else chosen_rows(where, len(self))
 
     def _observe(self, where: NDArray[np.bool_]) -> None:
         """Let the seats to move see at some tables; rewards and done are 0 after that."""
         self._step(np.full(len(self), engine.STAY), where)
 
 
-def _table_numbers(tables: int | ArrayLike) -> NDArray[np.int64]:
-    numbers = np.asarray(tables)
-    if not np.issubdtype(numbers.dtype, np.integer) or numbers.ndim > 1:
-        raise ValueError(f"tables must be a count or a list of table numbers, not {tables!r}")
-    if numbers.ndim == 0:
-        numbers = np.arange(max(int(numbers), 0))
-    if len(numbers) == 0 or numbers.min() < 0:
-        raise ValueError(f"there must be at least one table, numbered from 0, not {tables!r}")
-    return numbers.astype(np.int64)
+def table_bytes(rules: Rules, history: bool) -> int:
+    """Memory of one table."""
+    cells = layout_of(rules).size + NUM_CARDS + 3 * history_rows(rules) * history
+    return engine.STATE.itemsize + cells + 4 * rules.seats + 26
+
+
+def _table_numbers(tables: Any, each: int) -> NDArray[np.int64]:
+    """Table numbers (N,); looks first whether N tables of so many bytes have room."""
+    if (count := whole_or_none(tables)) is not None:
+        if count < 1:
+            raise ValueError(f"there must be at least one table, not {shown(count)}")
+        room_for(count, each, "tables")
+        return np.arange(count)
+    if array(tables).ndim != 1:
+        raise ValueError(f"tables must be a count or a list of table numbers, not {shown(tables)}")
+    numbers = wholes(tables, "tables", 0, engine.LAST_HAND)
+    if not len(numbers):
+        raise ValueError("there must be at least one table, not an empty list of numbers")
+    room_for(len(numbers), each, "tables")
+    return numbers
 
 
 def _seeds(seed: Any, count: int) -> NDArray[np.uint64]:
     """Seeds as (count,) uint64, from one for all or from ``count``."""
-    if np.ndim(seed) == 0:
+    if array(seed).ndim == 0:
         return np.full(count, engine.check_seed(seed), np.uint64)
-    seeds = [engine.check_seed(each) for each in seed]
-    if len(seeds) != count:
-        raise ValueError(f"{len(seeds)} seeds for {count} tables: give one for all or for each")
-    return np.array(seeds, np.uint64)
+    seeds = wholes(seed, "seed", 0, 2**64 - 1, np.uint64)
+    if seeds.shape != (count,):
+        raise ValueError(
+            f"seed has shape {seeds.shape} for {count} tables: give one for all or for each"
+        )
+    return seeds

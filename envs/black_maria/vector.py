@@ -11,10 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
+from black_maria.given import array, chosen_rows, items, room_for, shown, whole
 from black_maria.opponents import allowed, learner_seats
-from black_maria.render import Scene, shown
+from black_maria.render import Scene
+from black_maria.render import shown as drawn
 from black_maria.seat import BlackMaria
-from black_maria.tables import Tables, history_rows
+from black_maria.spaces import print_shortly
+from black_maria.tables import Tables, history_rows, table_bytes
 
 
 class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
@@ -27,7 +30,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     Each opponent chooses for all rows in which it is to move at once.
 
     Args:
-        num_envs: How many.
+        num_envs: How many, 1 or more.
         **arguments: ``BlackMaria``'s. ``render_mode="human"`` is for one table only.
     """
 
@@ -36,12 +39,19 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
+    autoreset_mode = AutoresetMode.SAME_STEP
+
     def __init__(self, num_envs: int = 1, **arguments: Any) -> None:
         """Set the tables up; ``reset`` deals."""
-        if arguments.get("render_mode") == "human":
+        mode = arguments.get("render_mode")
+        if isinstance(mode, str) and mode == "human":
             raise ValueError("render_mode='human' shows one table: use a single environment")
         one = BlackMaria(**arguments)  # checks the arguments
-        self.num_envs = num_envs
+        self.num_envs = num_envs = whole(num_envs, "num_envs")
+        if num_envs < 1:
+            raise ValueError(f"num_envs={shown(num_envs)}: there must be at least one")
+        # an observation for the table, four more for the bounds of the space
+        room_for(num_envs, 5 * table_bytes(one.rules, one.history), "environments")
         self.rules, self.opponents, self.seat = one.rules, one.opponents, one.seat
         self.illegal, self.flatten, self.history = one.illegal, one.flatten, one.history
         self.render_mode = one.render_mode
@@ -49,6 +59,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.single_action_space = one.action_space
         self.observation_space = batch_space(one.observation_space, num_envs)
         self.action_space = batch_space(one.action_space, num_envs)
+        print_shortly(self.observation_space)
 
         own = ("rules", "reward", "episode", "history")
         self._tables = Tables(
@@ -78,20 +89,17 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         Raises:
             ValueError: An impossible seed or option; nothing has changed.
         """
-        options = options or {}
+        given = engine.check_options(options)
         where = np.ones(self.num_envs, np.bool_)
-        if options.get("reset_mask") is not None:
-            where = np.asarray(options["reset_mask"])
-            if where.shape != self._rows.shape or where.dtype != np.bool_:
-                raise ValueError(f"reset_mask must be bool, shape ({self.num_envs},)")
+        if options is not None and options.get("reset_mask") is not None:
+            where = chosen_rows(options["reset_mask"], self.num_envs, "reset_mask")
         seeds, fresh = self._checked_seeds(seed)
         states = self._tables.states()
         seeds, hands = (
             np.where(fresh, seeds, states["seed"]),
             np.where(fresh, 0, states["hand"] + 1),
         )
-        given = {name: options.get(name) for name in engine.START_OPTIONS}
-        if any(value is not None for value in given.values()):
+        if given:
             self._tables.start(**given, seed=seeds, hand=hands, where=where)
         else:
             self._tables.reset(seeds, where, hand=hands)
@@ -127,15 +135,23 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         return self._observe(), rewards, ended, np.zeros_like(ended), infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The cards that may be chosen now, (N, 52) bool."""
-        return self._mask.astype(np.bool_)
+        """The cards that may be chosen now, (N, 52) bool; none where a reset is due."""
+        masks: NDArray[np.bool_] = self._mask.astype(np.bool_)
+        masks &= self._ready[:, None]
+        return masks
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of every table, as the render mode says."""
+        """A picture of every table, as the render mode says.
+
+        Raises:
+            gymnasium.error.ResetNeeded: In some rows nobody has asked for a hand yet.
+        """
         if self.render_mode is None:
             return None
+        if not self._seeded.all():
+            raise ResetNeeded("there are rows without a hand to draw: call reset()")
         scenes = (Scene.of(state, self.rules) for state in self._tables.states())
-        return tuple(shown(scene, self.render_mode) for scene in scenes)
+        return tuple(drawn(scene, self.render_mode) for scene in scenes)
 
     @property
     def _mask(self) -> NDArray[np.int8]:
@@ -144,12 +160,12 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _checked_seeds(self, seed: Any) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         """Seeds (N,), and which rows start from theirs; the others go on with the next hand."""
         seeds: list[Any] = [None] * self.num_envs
-        if seed is not None and np.ndim(seed) == 0:
+        if seed is not None and array(seed).ndim == 0:
             seeds = [engine.check_seed(seed) + i for i in range(self.num_envs)]
         elif seed is not None:
-            seeds = list(seed)
+            seeds = items(seed, self.num_envs, ordered=True) or []
         if len(seeds) != self.num_envs:
-            raise ValueError(f"{len(seeds)} seeds for {self.num_envs} environments")
+            raise ValueError(f"seed={shown(seed)}: give one for each of {self.num_envs} rows")
         given = np.array([number is not None for number in seeds])
         numbers = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
         numbers[given] = [engine.check_seed(number) for number in seeds if number is not None]
@@ -157,17 +173,17 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _checked(self, actions: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Cards (N,), and which are legal."""
-        cards = np.asarray(actions)
-        if cards.shape != self._rows.shape or not np.issubdtype(cards.dtype, np.integer):
+        given = array(actions)
+        if given.shape != self._rows.shape or given.dtype.kind not in "iu":
             raise ValueError(
-                f"actions must be {self.num_envs} integers, not {cards.dtype} {cards.shape}"
+                f"actions must be {self.num_envs} integers, not {given.dtype} {given.shape}"
             )
-        cards = cards.astype(np.int64)  # a copy: opponents' cards go in as well
+        cards = given.astype(np.int64)  # a copy: opponents' cards go in as well
         legal = allowed(self._mask, self._rows, cards)
         if self.illegal == "raise" and not legal.all():
             row = int(legal.argmin())
             state = self._tables.states()[row]
-            reason = engine.illegal_reason(state, self.rules, int(cards[row]))
+            reason = engine.illegal_reason(state, self.rules, int(given[row]))
             raise ValueError(f"row {row}, {reason}")
         return cards, legal
 
@@ -203,9 +219,11 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def _observe(self) -> Any:
         obs, _ = self._tables.observe()
-        if self.flatten:
-            return obs["observation"].copy()
-        return {name: array.copy() for name, array in obs.items()}
+        own = {name: values.copy() for name, values in obs.items()}
+        if not self._seeded.all():  # nobody has asked for a hand there
+            for values in own.values():
+                values[~self._seeded] = 0
+        return own["observation"] if self.flatten else own
 
     def _infos(self, where: NDArray[np.bool_], mask: NDArray[np.int8]) -> dict[str, Any]:
         """Gymnasium's batch of infos: zeros in the other rows, and ``"_name"`` says which."""

@@ -11,8 +11,9 @@ from black_maria.bots.duck import duck_kernel
 from black_maria.bots.heuristic import heuristic_kernel
 from black_maria.bots.random import random_kernel
 from black_maria.engine import rules_record
+from black_maria.given import shown
 from black_maria.layout import layout_of
-from black_maria.rules import Rules, as_rules
+from black_maria.rules import Rules, RulesGiven, as_rules
 
 _KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
     "random": random_kernel,
@@ -69,12 +70,12 @@ class Bot:
         return actions
 
 
-def make_bot(name: str, rules: str | Rules = "three_player") -> Bot:
+def make_bot(name: str, rules: RulesGiven = "three_player") -> Bot:
     """The player of that name.
 
     Raises:
         ValueError: There is no such player, or no such profile.
     """
-    if name not in BOTS:
-        raise ValueError(f"no bot {name!r}; there are: {', '.join(BOTS)}")
+    if not isinstance(name, str) or name not in BOTS:
+        raise ValueError(f"no bot {shown(name)}; there are: {', '.join(BOTS)}")
     return Bot(name, as_rules(rules))

@@ -4,10 +4,10 @@ A batch of games is an array of ``STATE`` records; ``rules_record`` gives the ru
 take them. ``Tables`` is the door for everybody else.
 """
 
+from black_maria.engine.damage import find_damage
 from black_maria.engine.deals import (
     LAST_HAND,
     Deal,
-    as_int,
     check_number,
     check_seed,
     choice_keys,
@@ -33,6 +33,7 @@ from black_maria.engine.observation import (
 from black_maria.engine.start import (
     START_OPTIONS,
     CardsOfSeats,
+    check_options,
     dealt_cards,
     deck_of_pack,
     deck_order,
@@ -69,9 +70,10 @@ from black_maria.engine.steps import (
 __all__ = [
     "DESK", "EPISODES", "LAST_HAND", "MAX_DECK", "MAX_SEATS", "OVER", "PASSING", "PLAYING",
     "REVOKE", "REWARDS", "RULES", "START_OPTIONS", "STATE", "STAY", "CardsOfSeats", "Deal",
-    "add_counts", "apply", "as_int", "cards_of", "check_number", "check_seed", "choice_keys",
-    "combine", "deal", "deal_tables", "dealt_cards", "deck_of_pack", "deck_order", "draw_seats",
-    "drop", "fill_deck", "find_illegal", "illegal_reason", "legal", "mix", "next_seat",
-    "observe_all", "put", "receiver", "record_type", "rules_record", "rules_stamp", "start",
-    "step_one", "step_tables", "steps_to_receiver", "write_histories", "write_history",
+    "add_counts", "apply", "cards_of", "check_number", "check_options", "check_seed",
+    "choice_keys", "combine", "deal", "deal_tables", "dealt_cards", "deck_of_pack",
+    "deck_order", "draw_seats", "drop", "fill_deck", "find_damage", "find_illegal",
+    "illegal_reason", "legal", "mix", "next_seat", "observe_all", "put", "receiver",
+    "record_type", "rules_record", "rules_stamp", "start", "step_one", "step_tables",
+    "steps_to_receiver", "write_histories", "write_history",
 ]  # fmt: skip

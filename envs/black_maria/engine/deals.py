@@ -1,15 +1,16 @@
 """Randomness: what is dealt and drawn, all of it pure functions of their arguments."""
 
-from typing import Any, Final, NamedTuple, SupportsIndex
+from typing import Final, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
 
+from black_maria.given import shown, whole
 from black_maria.kernels import kernel
-from black_maria.rules import Rules, as_rules
+from black_maria.rules import RulesGiven, as_rules
 
-LAST_HAND: Final = 2**63 - 2
-"""The largest number of a hand or a table."""
+LAST_HAND: Final = 2**62
+"""The largest number of a table or a hand that may be given; play goes on from there."""
 
 _U64: Final = np.uint64
 # separate streams of one seed
@@ -64,39 +65,26 @@ def draw_seats(states, rules, seats):
         seats[i] = np.int64(key % _U64(rules[0].seats))
 
 
-def as_int(value: Any, name: str = "") -> int:
-    """A whole number of any integer type.
-
-    Raises:
-        ValueError: It isn't one; says so of ``name``.
-    """
-    try:
-        return value.__index__()  # type: ignore[no-any-return]
-    except (AttributeError, TypeError):
-        called = f"{name}={value!r}" if name else repr(value)
-        raise ValueError(f"{called} is not an integer") from None
-
-
 def check_seed(seed: SupportsIndex) -> int:
     """A seed as an int.
 
     Raises:
         ValueError: It isn't an integer from 0 to 2⁶⁴ − 1.
     """
-    number = as_int(seed, "seed")
+    number = whole(seed, "seed")
     if not 0 <= number < 2**64:
-        raise ValueError(f"a seed lies in 0 … 2**64 - 1, not {number}")
+        raise ValueError(f"a seed lies in 0 … 2**64 - 1, not {shown(number)}")
     return number
 
 
-def check_number(number: SupportsIndex) -> np.int64:
+def check_number(number: SupportsIndex, name: str) -> np.int64:
     """The number of a table or a hand.
 
     Raises:
         ValueError: It isn't an integer from 0 to ``LAST_HAND``.
     """
-    if not 0 <= as_int(number) <= LAST_HAND:
-        raise ValueError(f"tables and hands are numbered from 0 to 2**63 - 2, not {number!r}")
+    if not 0 <= whole(number, name) <= LAST_HAND:
+        raise ValueError(f"{name}={shown(number)}: {name}s are numbered from 0 to 2**62")
     return np.int64(number)
 
 
@@ -110,7 +98,7 @@ class Deal(NamedTuple):
 
 
 def deal(
-    seed: SupportsIndex, table: int = 0, hand: int = 0, rules: str | Rules = "three_player"
+    seed: SupportsIndex, table: int = 0, hand: int = 0, rules: RulesGiven = "three_player"
 ) -> Deal:
     """The deal of (seed, table, hand): a pure function, whatever else is drawn or played.
 
@@ -125,7 +113,7 @@ def deal(
     """
     rules = as_rules(rules)
     deck = np.array(rules.deck, np.int8)
-    key = np.uint64(check_seed(seed)), *(check_number(number) for number in (table, hand))
+    key = np.uint64(check_seed(seed)), check_number(table, "table"), check_number(hand, "hand")
     dealer = int(shuffle(*key, rules.seats, deck))
     dealt = deck[: rules.hand_size * rules.seats].reshape(rules.hand_size, rules.seats).T
     return Deal(np.sort(dealt, axis=1), dealer)

@@ -30,6 +30,7 @@ from black_maria.engine.state import (
     drop,
     put,
 )
+from black_maria.given import shown
 from black_maria.kernels import inlined, kernel
 from black_maria.rules import MOONS, PASS_DIRECTIONS, Rules
 
@@ -402,7 +403,7 @@ def win_shares(state, shares):
 def illegal_reason(state: Any, rules: Rules, card: int) -> str:
     """Why the seat to move may not choose a card, naming seat, card and clause."""
     if not 0 <= card < NUM_CARDS:
-        return f"seat {state.turn}: action {card} is not a card (0 … 51)"
+        return f"seat {state.turn}: action {shown(card)} is not a card (0 … 51)"
     verb = "pass" if state.phase == PASSING else "play"
     held = cards_of(state.holding[state.turn])
     follows = state.led >= 0 and any(suit_of(other) == state.led for other in held)

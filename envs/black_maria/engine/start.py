@@ -4,17 +4,26 @@ Environments' options, ``Tables.start``, recorded hands and searches all come he
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from black_maria.cards import NUM_CARDS, card_name, card_names, parse_cards
-from black_maria.engine.deals import LAST_HAND, as_int
+from black_maria.cards import NUM_CARDS, card_name, card_names, listed, parse_card, parse_cards
+from black_maria.engine.deals import LAST_HAND
 from black_maria.engine.game import begin, fill_deck, illegal_reason, receiver
-from black_maria.engine.state import BIT, MAX_DECK, OVER, PASSING, add_counts, cards_of
+from black_maria.engine.state import (
+    BIT,
+    MAX_DECK,
+    MAX_SEATS,
+    OVER,
+    PASSING,
+    add_counts,
+    cards_of,
+)
 from black_maria.engine.steps import advance, deal_tables
+from black_maria.given import array, items, shown, wholes
 from black_maria.kernels import kernel
 from black_maria.rules import Rules
 
@@ -22,10 +31,30 @@ START_OPTIONS: Final = ("deal", "dealer", "totals", "number", "actions")
 """What ``start`` takes to describe a hand."""
 
 MOST_TOTAL: Final = 2**30
-"""Match points that a hand may start from: what follows still fits 32 bits."""
+"""Match points that a hand may start from, up or down; what follows still fits 32 bits.
+
+By hands a match adds less than 2³⁰ (``contradictions``). By points nobody has more than the
+threshold and one hand's points, the sum of the totals starts no lower than −2³⁰ and rises (but
+for moons that are subtracted): so nobody falls lower than −2³⁰ − 9 · 100,010,000, above −2³¹.
+"""
+
+_INT64: Final = (-(2**63), 2**63 - 1)
 
 CardsOfSeats = Sequence[str | Sequence[str | int]] | NDArray[np.integer[Any]]
 """The cards of each seat before passing, by name or id."""
+
+
+def check_options(options: Any) -> dict[str, Any]:
+    """What an environment's ``options`` say of a hand: those of ``START_OPTIONS`` that are given.
+
+    Raises:
+        ValueError: They are no mapping.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options={shown(options)}: give a mapping, as in {{'dealer': 0}}")
+    return {name: options[name] for name in START_OPTIONS if options.get(name) is not None}
 
 
 def start(
@@ -45,7 +74,7 @@ def start(
     If it raises, ``states`` are spoilt: give it a copy.
 
     Args:
-        states: (K,) records whose seed, table and hand are set.
+        states: (K,) records whose seed, table and hand are set; at least one.
         rules: The rules.
         record: The same for kernels, with what an episode is.
         deal: The cards of each seat before passing, one deal for all tables, or ids
@@ -78,8 +107,11 @@ def start(
         dealers = states["dealer"] if dealer is None else _seats(dealer, count, playing)
         decks = _decks(states, rules, record, deal, playing)
         deal_out(states, record, decks, dealers.astype(np.int64))
-    for at, card in enumerate(parse_cards(actions or ())):
-        _act(states, rules, record, at, card)
+    for at, card in enumerate(() if actions is None else listed(actions, "actions")):
+        try:
+            _act(states, rules, record, parse_card(card))
+        except ValueError as error:
+            raise ValueError(f"action {at} of actions: {error}") from None
 
 
 @kernel
@@ -112,42 +144,38 @@ def _act_all(states, rules, card, rewards):
         advance(states[i], rules[0], card, rewards)
 
 
-def _act(states: NDArray[Any], rules: Rules, record: NDArray[Any], at: int, card: int) -> None:
+def _act(states: NDArray[Any], rules: Rules, record: NDArray[Any], card: int) -> None:
     """Play a card at every table, if it is legal and doesn't end the hand."""
     for row in np.flatnonzero(states["legal"] & BIT[card] == 0):
-        reason = illegal_reason(states[row], rules, card)
-        raise ValueError(f"action {at} of actions, {reason}")
+        raise ValueError(illegal_reason(states[row], rules, card))
     _act_all(states, record, card, np.zeros(rules.seats, np.float32))
     if (states["phase"] == OVER).any():
-        raise ValueError(f"action {at} of actions ends the hand")
+        raise ValueError("it ends the hand")
 
 
 # --- what is given, checked -------------------------------------------------------------------
 
 
-def _whole(value: Any, shape: tuple[int, ...], name: str, each: str) -> NDArray[np.int64]:
+def _spread(
+    value: Any, shape: tuple[int, ...], name: str, each: str, bounds: tuple[int, int]
+) -> NDArray[np.int64]:
     """Whole numbers of a shape, from as many or from fewer that NumPy broadcasts."""
-    given = np.asarray(value, dtype=object)
-    numbers = [as_int(number, name) for number in given.reshape(-1)]
-    if not all(-(2**63) <= number < 2**63 for number in numbers):
-        raise ValueError(f"{name} {value!r}: a number doesn't fit 64 bits")
+    numbers = wholes(value, name, *bounds)
     try:
-        return np.broadcast_to(np.array(numbers, np.int64).reshape(given.shape), shape)
+        return np.broadcast_to(numbers, shape)
     except ValueError:
-        raise ValueError(f"{name} {value!r}: give one for each {each}") from None
+        raise ValueError(f"{name}={shown(value)}: give one for each {each}") from None
 
 
 def _numbers(number: Any, count: int, limit: int | None) -> NDArray[np.int64]:
-    hands = _whole(number, (count,), "number", f"of {count} tables")
+    hands = _spread(number, (count,), "number", f"of {count} tables", (0, LAST_HAND))
     if limit is not None and hands.max() >= limit:
         raise ValueError(f"number={hands.max()}: the {limit} hands of a match are 0 … {limit - 1}")
-    if not (hands.min() >= 0 and hands.max() <= LAST_HAND):
-        raise ValueError(f"number={hands.min()}: hands are numbered from 0 to {LAST_HAND}")
     return hands
 
 
 def _seats(dealer: Any, count: int, playing: Sequence[int]) -> NDArray[np.int64]:
-    dealers = _whole(dealer, (count,), "dealer", f"of {count} tables")
+    dealers = _spread(dealer, (count,), "dealer", f"of {count} tables", _INT64)
     if wrong := set(dealers.tolist()).difference(playing):
         seats = f"seats are 0 … {playing[-1]}" if isinstance(playing, range) else (
             f"seats {' '.join(map(str, playing))} play"
@@ -157,15 +185,23 @@ def _seats(dealer: Any, count: int, playing: Sequence[int]) -> NDArray[np.int64]
 
 
 def _totals(totals: Any, count: int, rules: Rules, limited: bool) -> NDArray[np.int64]:
-    given = totals if isinstance(totals, np.ndarray) else [*totals]
-    if np.shape(given)[-1:] != (rules.seats,):
-        raise ValueError(f"totals {given}: give one for each of {rules.seats} seats")
-    points = _whole(given, (count, rules.seats), "totals", f"of {rules.seats} seats")
-    limit = rules.match_points
-    if limited and limit is not None and points.max() >= limit + rules.exceed:
-        raise ValueError(f"totals {given}: the match is over at {limit}")
-    if abs(points).max() > MOST_TOTAL:
-        raise ValueError(f"totals {given}: a total is at most {MOST_TOTAL:,}, or as far below 0")
+    given = (
+        totals
+        if isinstance(totals, np.ndarray)
+        else items(totals, count + rules.seats, ordered=True)
+    )
+    if given is None or np.shape(array(given))[-1:] != (rules.seats,):
+        raise ValueError(f"totals={shown(totals)}: give one for each of {rules.seats} seats")
+    points = _spread(given, (count, rules.seats), "totals", f"of {rules.seats} seats", _INT64)
+    limit = rules.match_points if limited else None
+    if limit is not None and points.max() >= limit + rules.exceed:
+        raise ValueError(f"totals={shown(totals)}: the match is over at {limit}")
+    if points.min() < -MOST_TOTAL or points.max() > MOST_TOTAL:
+        raise ValueError(
+            f"totals={shown(totals)}: a total is at most {MOST_TOTAL:,}, or as far below 0"
+        )
+    if limit is not None and points.sum(axis=1).min() < -MOST_TOTAL:
+        raise ValueError(f"totals={shown(totals)}: together they are no less than {-MOST_TOTAL:,}")
     return points
 
 
@@ -201,11 +237,11 @@ def _many_decks(
     pack: NDArray[np.int8],
 ) -> NDArray[np.int8]:
     """The decks of deals (K, seats, hand size)."""
-    if len(deals) != count or not np.issubdtype(deals.dtype, np.integer):
+    if len(deals) != count or deals.dtype.kind not in "iu":
         raise ValueError(f"deals must be {count} of integers, not {deals.dtype} {deals.shape}")
     dealt = deals.swapaxes(1, 2).reshape(count, -1)  # one card at a time
     in_range = (dealt >= 0) & (dealt < NUM_CARDS)
-    places = np.where(in_range, dealt, 0) + NUM_CARDS * np.arange(count)[:, None]
+    places = np.where(in_range, dealt, 0).astype(np.int64) + NUM_CARDS * np.arange(count)[:, None]
     left = np.bincount(pack, minlength=NUM_CARDS) - np.bincount(
         places.reshape(-1), minlength=NUM_CARDS * count
     ).reshape(count, NUM_CARDS)
@@ -233,9 +269,12 @@ def deck_order(
         ValueError: It isn't a partition of the pack into equal holdings; names the card.
     """
     playing = playing or range(rules.seats)
-    if len(deal) != rules.seats:
-        raise ValueError(f"a deal lists the cards of {rules.seats} seats, not of {len(deal)}")
-    holdings = [parse_cards(cards) for cards in deal]
+    seats = items(deal, MAX_SEATS, ordered=True)
+    if seats is None:
+        raise ValueError(f"deal={shown(deal)}: a deal lists the cards of {rules.seats} seats")
+    if len(seats) != rules.seats:
+        raise ValueError(f"a deal lists the cards of {rules.seats} seats, not of {len(seats)}")
+    holdings = [_holding(cards, seat) for seat, cards in enumerate(seats)]
     left = Counter(int(card) for card in pack) or Counter(rules.deck)
     size = left.total() // len(playing)
     owners: dict[int, list[int]] = {}
@@ -257,6 +296,17 @@ def deck_order(
             )
     dealt = [holdings[seat][k] for k in range(size) for seat in playing]
     return np.array([*dealt, *sorted(left.elements())], np.int8)
+
+
+def _holding(cards: Any, seat: int) -> list[int]:
+    """The cards that a seat is dealt; of too many the first."""
+    given = cards if isinstance(cards, str) else items(cards, MAX_DECK)
+    if given is None:
+        raise ValueError(f"seat {seat} is dealt {shown(cards)}: give cards, as in 'QS 10H'")
+    try:
+        return parse_cards(given)
+    except ValueError as error:
+        raise ValueError(f"seat {seat} of deal: {error}") from None
 
 
 def _twice(seats: list[int]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS
+from black_maria.given import choice
 from black_maria.kernels import inlined, kernel
 from black_maria.rules import CLAUSES, Rules
 
@@ -142,18 +143,20 @@ def cards_of(planes: NDArray[np.int64]) -> list[int]:
 # --- the rules, for kernels --------------------------------------------------------------------
 
 
-@lru_cache
 def rules_record(rules: Rules, reward: str = "trick", episode: str = "hand") -> NDArray[Any]:
     """The rules, and what an environment makes of them, as kernels read it: one record.
 
     Raises:
         ValueError: An unknown reward or episode, or ``reward="match"`` for a single hand.
     """
-    for name, value, options in (("reward", reward, REWARDS), ("episode", episode, EPISODES)):
-        if value not in options:
-            raise ValueError(f"{name}={value!r}: choose from {', '.join(map(repr, options))}")
+    reward, episode = choice(reward, "reward", REWARDS), choice(episode, "episode", EPISODES)
     if reward == "match" and episode == "hand":
         raise ValueError("reward='match' is for episode='match': a single hand has no winner")
+    return _record(rules, reward, episode)
+
+
+@lru_cache
+def _record(rules: Rules, reward: str, episode: str) -> NDArray[Any]:
     record = np.zeros(1, RULES)
     record["stamp"] = rules_stamp(rules)
     for name, kind in CLAUSES.items():

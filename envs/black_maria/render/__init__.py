@@ -5,11 +5,11 @@
 draws any cards.
 """
 
-from black_maria.render.scene import Play, Scene, agent_name, viewer_of
+from black_maria.render.scene import Play, Scene, agent_name
 from black_maria.render.table import draw, shown, table_html, table_text
 from black_maria.render.writing import Html, hand_html, html, text
 
 __all__ = [
     "Html", "Play", "Scene", "agent_name", "draw", "hand_html", "html", "shown", "table_html",
-    "table_text", "text", "viewer_of",
+    "table_text", "text",
 ]  # fmt: skip

@@ -21,19 +21,6 @@ def agent_name(seat: int) -> str:
     return f"player_{seat}"
 
 
-def viewer_of(view: str | int, rules: Rules) -> int | None:
-    """The seat whose knowledge a ``view`` shows; None: ``"all"`` cards are open.
-
-    Raises:
-        ValueError: It is neither.
-    """
-    if view == "all":
-        return None
-    if isinstance(view, str) or view not in range(rules.seats):
-        raise ValueError(f"view={view!r}: choose 'all' or a seat, 0 … {rules.seats - 1}")
-    return int(view)
-
-
 # --- what is drawn ----------------------------------------------------------------------------
 
 
