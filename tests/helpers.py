@@ -92,6 +92,12 @@ class Hand:
         assert np.array_equal(self._seen, self.views[self.turn])
         return self.phase == "over"
 
+    def revoke(self) -> bool:
+        """The seat to move plays a card that it may not; whether the episode is over."""
+        engine.step_one(self._desk, -1, self._seen)
+        assert not self._desk["mask"].any() or self.phase != "over"
+        return self.phase == "over"
+
     def do(self, cards: str) -> "Hand":
         """``act`` card after card."""
         for card in cards.split():

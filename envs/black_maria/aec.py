@@ -118,6 +118,7 @@ hide `_repr_html_`). `black_maria.render` has the functions behind all of them.
 * v0: Initial version
 """
 
+import operator
 from collections.abc import Mapping
 from math import prod
 from typing import Any, ClassVar, SupportsIndex
@@ -359,7 +360,10 @@ class raw_env(AECEnv[str, Any, Any]):
 
     def is_legal(self, action: Any) -> bool | None:
         """Whether the agent to move may choose an action; None: it is no card at all."""
-        card = action if type(action) is int else getattr(action, "__index__", lambda: -1)()
+        try:
+            card = operator.index(action)
+        except TypeError:
+            return None
         return bool(self._mask[card]) if 0 <= card < NUM_CARDS else None
 
     def revoke(self) -> None:
