@@ -170,38 +170,79 @@ def read(observation, history, rules, at, state, facts, stream):
 def who_plays(observation, rules, at, state, size, dealer, pass_to, on_table):
     """Find the seats that play, and how many of them a pass goes on."""
     seats = rules.seats
-    state.num_playing = seats
-    if size != rules.deck_size // seats:
-        if not rules.playoff or size == 0:
-            return _SIZE
-        state.num_playing = NUM_CARDS // size
-        if state.num_playing >= seats or NUM_CARDS // state.num_playing != size:
-            return _SIZE
-    state.playoff = state.num_playing < seats
-    # In a play-off all have the same total and the others show 0: where it is 0 too, several
-    # sets of seats may fit, and the first will do
-    for bits in range(1 if state.playoff else (1 << seats) - 1, 1 << seats, 2):
-        state.playing = bits
-        count, fits = 0, (bits >> dealer & 1) and (bits >> pass_to & 1)
-        for seat in range(seats):
-            plays = bits >> seat & 1
-            count += plays
-            same = observation[at.totals + seat] == observation[at.totals]
-            seen = observation[at.totals + seat] != 0
-            seen = seen or count_row(observation, at.played + NUM_CARDS * seat) > 0
-            if (plays and state.playoff and not same) or (seen and not plays):
-                fits = False
-        if not fits or count != state.num_playing:
-            continue
-        to, state.pass_steps = np.int64(0), 0
-        while to != pass_to:
-            to = next_seat(state, rules, to)
-            state.pass_steps += 1
-        for k in range(rules.cycle):
-            steps = steps_to_receiver(rules.pass_cycle[k], count) if rules.pass_count else 0
-            if steps == state.pass_steps:
-                return _FINE
-    return _DIRECTION
+    every = (1 << seats) - 1
+    refusal = _SIZE
+    # With two packs a play-off may deal as many cards as a hand of all, and one of nine as many as
+    # one of ten. First what the cards played bear out; and only who has points shows that others,
+    # at 0, are absent
+    for strict in (True, False):
+        for tied in (observation[at.totals] != 0, observation[at.totals] == 0):
+            most = 1
+            if tied and rules.playoff and size > 0 and not observation[at.hands_left]:
+                most = seats - (rules.packs == 1)
+            elif not tied and size == rules.deck_size // seats:
+                most = seats
+            for count in range(most, 1 if tied else seats - 1, -1):
+                if tied and NUM_CARDS // count != size:
+                    continue
+                refusal = _DIRECTION
+                state.num_playing = count
+                state.playoff = tied
+                # In a play-off all have the same total and the others show 0: where it is 0 too,
+                # several sets of seats may fit, and the first will do
+                for bits in range(1 if count < seats else every, every + 1, 2):
+                    state.playing = bits
+                    if fits(observation, rules, at, state, dealer, pass_to, on_table, strict):
+                        return _FINE
+    return refusal
+
+
+@kernel
+def fits(observation, rules, at, state, dealer, pass_to, on_table, strict):
+    """Whether these seats may be the ones that play; sets how many of them a pass goes on.
+
+    Strictly, also whether they have played as many cards as they must, out of their pack.
+    """
+    bits, count, tricks = state.playing, 0, count_row(observation, at.played)
+    if not (bits >> dealer & 1 and bits >> pass_to & 1):
+        return False
+    for seat in range(rules.seats):
+        plays = bits >> seat & 1
+        count += plays
+        played = count_row(observation, at.played + NUM_CARDS * seat)
+        total = observation[at.totals + seat]
+        if not plays and (total != 0 or played > 0):
+            return False
+        if plays and state.playoff and total != observation[at.totals]:
+            return False
+        if strict and plays and played != tricks + (count > state.num_playing - on_table):
+            return False
+    if count != state.num_playing or (strict and not in_pack(observation, rules, at, state)):
+        return False
+    to, state.pass_steps = np.int64(0), 0
+    while to != pass_to:
+        to = next_seat(state, rules, to)
+        state.pass_steps += 1
+    for k in range(rules.cycle):
+        steps = steps_to_receiver(rules.pass_cycle[k], count) if rules.pass_count else 0
+        if steps == state.pass_steps:
+            return True
+    return False
+
+
+@kernel
+def in_pack(observation, rules, at, state):
+    """Whether the cards held and played are in the pack of the seats that play."""
+    deck = np.empty(MAX_DECK, np.int8)
+    copies = np.zeros(NUM_CARDS, np.int64)
+    for k in range(fill_deck(state, rules, deck)):
+        copies[deck[k]] += 1
+    for card in range(NUM_CARDS):
+        for start in range(at.played, at.played + NUM_CARDS * rules.seats, NUM_CARDS):
+            copies[card] -= observation[start + card]
+        if copies[card] < observation[at.holding + card]:
+            return False
+    return True
 
 
 @kernel

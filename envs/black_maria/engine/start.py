@@ -62,7 +62,8 @@ def start(
     """
     count, seats, whole_match = len(states), rules.seats, bool(record[0].whole_match)
     if number is not None:
-        states["hand"] = _numbers(number, count, rules.hands if whole_match else None)
+        limited = whole_match and not playoff  # play-offs come after a match's last hand
+        states["hand"] = _numbers(number, count, rules.hands if limited else None)
     deal_tables(states, record, np.ones(count, np.bool_))
     if totals is not None:
         states["totals"][:, :seats] = _totals(totals, count, rules, whole_match and not playoff)
