@@ -26,10 +26,10 @@ from rich.console import Console
 
 from black_maria import record
 from black_maria.rules import Rules
-from black_maria_agents import CHAMPIONS, CheckpointError, load_agent, report
-from black_maria_agents.arena import MAX_UNTIL, Arena, both_ways, identity, look_points
+from black_maria_agents import CHAMPIONS, CheckpointError, load_agents
 from black_maria_agents.distributed import joined
-from black_maria_agents.results import Result, par
+from black_maria_agents.measuring import Arena, Result, both_ways, par, report
+from black_maria_agents.measuring.stopping import MAX_UNTIL, look_points
 
 
 @dataclass(frozen=True)
@@ -81,24 +81,17 @@ def main(config: EvaluateConfig) -> list[Result]:
         raise ValueError(f"until={config.until}: no interval is as narrow as that")
     torch.set_num_threads(1)  # for the last bits of results; processes use more cores
     rules = Rules.profile(config.rules, config.seats)
-    greedy = not config.sampled
     names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
-    agents = {
-        name.removesuffix("/agent.pt"): load_agent(name, rules, greedy=greedy) for name in names
-    }
-    if len(agents) < max(2, len(names)):
+    if len(names) < 2:
         raise ValueError(f"give two or more different agents, not {' '.join(names)}")
-    given = zip(agents, names, strict=True)
+    agents = load_agents(names, rules, greedy=not config.sampled)
     pairs = both_ways(agents)
     games = config.matches or config.deals
     if games is None:
         games = MAX_UNTIL if config.until is not None else 1000
     with joined() as ranks, ExitStack() as stack:
         console = Console(quiet=not ranks.first)
-        arena = Arena(
-            agents, rules, config.seed, config.matches > 0, ranks=ranks, keep=config.keep,
-            identities={name: identity(path, rules, greedy) for name, path in given},
-        )  # fmt: skip
+        arena = Arena(agents, rules, config.seed, config.matches > 0, ranks=ranks, keep=config.keep)
         if config.record is not None:
             arena.on_hands = lambda hands, names: None
             if ranks.first:

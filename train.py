@@ -26,11 +26,11 @@ from typing import Any, Literal
 import tyro
 from rich.console import Console
 
-from black_maria_agents import CheckpointError, load_agent, runs
-from black_maria_agents.arena import Result, measure, play_deals, result_table
+from black_maria_agents import CheckpointError, load_agent
 from black_maria_agents.distributed import joined
-from black_maria_agents.report import gains
+from black_maria_agents.measuring import Result, gains, measure, play_deals, result_table
 from black_maria_agents.training import PRESETS, TrainConfig, Training
+from black_maria_agents.training import folder as run_folder
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
         folder = resume or Path("runs") / run.config.run
         if ranks.first:
             if not resume:
-                folder = runs.new_folder(folder)
+                folder = run_folder.new_folder(folder)
             settings = dataclasses.asdict(run.config) | {"precision": run.precision}
-            runs.write_config(folder, settings)
+            run_folder.write_config(folder, settings)
             run.save(folder / "agent.pt")
         console.print(
             f"{folder}: {run.precision} on {run.config.device}, {run.config.threads} threads"
@@ -85,8 +85,8 @@ def train(run: Training, folder: Path, console: Console) -> None:
     rival = config.best_response_to or "duck"
     others = load_agent(rival, run.rules)
     start, made, score = time.perf_counter(), -run.decisions, float("nan")
-    logged = closing(runs.Log(folder, run.decisions)) if first else nullcontext()
-    with logged as log, runs.progress_bar(console) as bar:
+    logged = closing(run_folder.Log(folder, run.decisions)) if first else nullcontext()
+    with logged as log, run_folder.progress_bar(console) as bar:
         task = bar.add_task("training", total=config.decisions, completed=run.decisions, text="")
         while not run.done:
             run.step()

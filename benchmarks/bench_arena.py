@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from black_maria import Rules, black_maria_v0, deal, layout_of
 from black_maria_agents import Agent, load_agent, network
-from black_maria_agents.arena import TEST_SEEDS, play_deals
+from black_maria_agents.measuring import play_deals
+from black_maria_agents.seeds import TEST_SEEDS
 
 ROUNDS = 7
 BATCHED, ONE_BY_ONE = 1000, 2  # deals a round, each in three rotations

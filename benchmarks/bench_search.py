@@ -2,7 +2,7 @@
 
 A three-player hand is played by search in all seats, and every decision with a choice is timed;
 the median over a few hands is printed for each budget. Beside it OpenSpiel's MCTS bot on its
-``hearts``, random playouts, one playout a simulation: it searches the true deal, with all cards
+``hearts``, random rollouts, one a simulation: it searches the true deal, with all cards
 open, so that only the cost of a simulation compares. Both run in turns, so that a busy machine
 slows both; times are of the thread, not of the clock.
 
@@ -17,7 +17,7 @@ import numpy as np
 import pyspiel
 
 from black_maria import Tables
-from black_maria_agents.search import SearchAgent
+from black_maria_agents import SearchAgent
 
 BUDGETS = ((10, 50), (30, 333), (100, 1000))
 HANDS = 3

@@ -15,13 +15,15 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 
 from black_maria import Rules, make_bot
-from black_maria_agents.arena import Estimate, play_deals
+from black_maria_agents.measuring import Estimate, play_deals
 
 STEPS = 60_000
 
 
 class MaskableAgent:
     """A trained model as an agent of the arena."""
+
+    name = identity = "maskable_ppo"
 
     def __init__(self, model: MaskablePPO) -> None:
         """Take the model over for play."""

@@ -21,7 +21,7 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune import register_env
 
 from black_maria import Rules, black_maria_v0, make_bot
-from black_maria_agents.arena import Estimate, play_deals
+from black_maria_agents.measuring import Estimate, play_deals
 
 ITERATIONS = 12
 
@@ -50,6 +50,8 @@ class ForRLlib(BaseWrapper):  # type: ignore[misc]
 
 class RLlibAgent:
     """A trained module as an agent of the arena."""
+
+    name = identity = "rllib_ppo"
 
     def __init__(self, module: Any) -> None:
         """Take the module over for play."""

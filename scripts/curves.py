@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.rules import Rules
-from black_maria_agents.results import par, unit_of
+from black_maria_agents.measuring import par, unit_of
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt

@@ -21,11 +21,11 @@ import tyro
 from rich.console import Console
 
 from black_maria import Rules, Tables, make_bot
-from black_maria_agents import Agent, load_agent
-from black_maria_agents.arena import TEST_SEEDS, Arena, both_ways, identity
+from black_maria_agents import Agent, load_agents
 from black_maria_agents.distributed import joined
-from black_maria_agents.report import plot, progress_on, result_table
-from black_maria_agents.results import Result, edges
+from black_maria_agents.measuring import Arena, Result, both_ways, edges, plot, result_table
+from black_maria_agents.measuring.report import progress_on
+from black_maria_agents.seeds import TEST_SEEDS
 
 DOCS = Path(__file__).parent.parent / "docs"
 RULES: Final = Rules()
@@ -88,19 +88,16 @@ def main(config: LadderConfig) -> list[Result]:
     """Play, print, write; the results."""
     torch.set_num_threads(1)
     most = PLAYERS | dict.fromkeys(config.agents, DEALS)
-    agents = {name.removesuffix("/agent.pt"): load_agent(name, RULES) for name in most}
-    named = dict(zip(agents, most, strict=True))
+    agents = load_agents(most, RULES)
     pairs = both_ways(agents)
     deals = {
-        pair: max(2, int(config.share * min(most[named[name]] for name in pair))) for pair in pairs
+        pair: max(2, int(config.share * min(most[agents[name].name] for name in pair)))
+        for pair in pairs
     }
     config.keep.parent.mkdir(parents=True, exist_ok=True)
     with joined() as ranks:
         console = Console(quiet=not ranks.first)
-        arena = Arena(
-            agents, RULES, ranks=ranks, keep=config.keep,
-            identities={name: identity(given, RULES) for name, given in named.items()},
-        )  # fmt: skip
+        arena = Arena(agents, RULES, ranks=ranks, keep=config.keep)
         with progress_on(console, "ladder") as progress:
             arena.play(pairs, deals, progress=progress)
         results = arena.results(pairs, deals)

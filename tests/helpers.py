@@ -228,6 +228,22 @@ def play(tables: Tables, plies: int, bot: str = "random") -> np.ndarray:
     return rewards
 
 
+def play_off(rules: Rules, seats: list[int], total: int, seed: int) -> Tables:
+    """A play-off between some seats that have this total, about to begin; no other has it."""
+    generator = np.random.default_rng(seed)
+    pack = generator.permutation(rules.playoff_deck(len(seats)))
+    deal = [pack[seats.index(s) :: len(seats)].tolist() if s in seats else [] for s in range(10)]
+    states, record = np.zeros(1, engine.STATE), engine.rules_record(rules, episode="match")
+    engine.start(
+        states, rules, record, deal=deal[: rules.seats], dealer=int(generator.choice(seats)),
+        totals=[total if seat in seats else total + 7 for seat in range(rules.seats)],
+        number=rules.hands, playoff=seats,
+    )  # fmt: skip
+    tables = Tables(1, rules, episode="match", history=True, deal_on=False)
+    tables.load(states)
+    return tables
+
+
 def digest(name: str = "three_player", seats: int = 3, plies: int = 130) -> str:
     """A hash of everything that a few tables hand out while bots play there."""
     rules = Rules.profile(name, seats)

@@ -6,27 +6,29 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import black_maria_agents
-from black_maria import black_maria_v0, deal
+from black_maria import black_maria_v0, deal, layout_of
 from black_maria.bots import make_bot
 from black_maria.cards import HEARTS, card_name, suit_of
 from black_maria.record import of_states
 from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
-from black_maria_agents import arena, playing
-from black_maria_agents.arena import (
-    TEST_SEEDS,
+from black_maria_agents import measuring
+from black_maria_agents.measuring import (
     Arena,
     Estimate,
+    Result,
+    arena,
     both_ways,
-    identity,
-    look_points,
+    duplicate,
+    edges,
+    gains,
     measure,
-    settled,
 )
-from black_maria_agents.playing import play_pairs
-from black_maria_agents.report import gains
-from black_maria_agents.results import Result, edges
+from black_maria_agents.measuring.duplicate import play_pairs
+from black_maria_agents.measuring.stopping import look_points, settled
+from black_maria_agents.network import Policy, PolicyAgent
+from black_maria_agents.scoring import others_less_own
+from black_maria_agents.seeds import TEST_SEEDS
 from helpers import play
 
 RANDOM, DUCK, HEURISTIC = (make_bot(name) for name in ("random", "duck", "heuristic"))
@@ -35,15 +37,15 @@ RULES = Rules()
 
 
 def play_deals(agent, others, deals, **options):
-    return arena.play_deals(agent, others, deals, **{"rules": RULES, **options})
+    return measuring.play_deals(agent, others, deals, **{"rules": RULES, **options})
 
 
 def play_matches(agent, others, matches, **options):
-    return arena.play_matches(agent, others, matches, **{"rules": RULES, **options})
+    return measuring.play_matches(agent, others, matches, **{"rules": RULES, **options})
 
 
 def few_tables(monkeypatch, tables):
-    for module in (arena, playing):
+    for module in (arena, duplicate):
         monkeypatch.setattr(module, "TABLES", tables)
 
 
@@ -265,6 +267,8 @@ def test_arena__an_agent_of_many_pairs_gets_one_batch_a_step():
     rows = []
 
     class Counting:
+        name = identity = "counting"
+
         def act(self, obs, keys):
             rows.append(len(keys))
             return DUCK.act(obs, keys)
@@ -293,6 +297,8 @@ def test_arena__tells_progress_up_to_all_games(monkeypatch):
 
 class Interrupting:
     """Ducks until a number of calls, then is interrupted as by Ctrl-C."""
+
+    name = identity = "duck"
 
     def __init__(self, calls):
         """Take the number."""
@@ -351,12 +357,33 @@ def test_keep__more_agents_join_and_those_of_others_stay(tmp_path):
     assert every.results(both_ways(BOTS)) == whole.results(both_ways(BOTS))
 
 
+class Called:
+    """A bot under an identity that is given."""
+
+    def __init__(self, bot, identity):
+        """Take the bot over."""
+        self.name, self.identity, self.act = bot.name, identity, bot.act
+
+
 def test_keep__another_agent_of_that_name_starts_anew(tmp_path):
-    two = {"duck": DUCK, "x": RANDOM}
     keep = tmp_path / "scores.npz"
-    Arena(two, RULES, keep=keep, identities={"x": "x 1"}).play(both_ways(two), 10)
-    assert not Arena(two, RULES, keep=keep, identities={"x": "x 2"}).results(both_ways(two))
-    assert Arena(two, RULES, keep=keep, identities={"x": "x 1"}).results(both_ways(two))
+    one, two = ({"duck": DUCK, "x": Called(RANDOM, f"x {number}")} for number in (1, 2))
+    Arena(one, RULES, keep=keep).play(both_ways(one), 10)
+    assert not Arena(two, RULES, keep=keep).results(both_ways(two))
+    assert Arena(one, RULES, keep=keep).results(both_ways(one))
+
+
+def test_keep__scores_under_the_identities_of_an_older_version_are_found(tmp_path):
+    """It put "sampled" behind every agent of such an evaluation; only networks play otherwise."""
+    policy = Policy(layout_of(RULES), 16)
+    sampled, greedy = (PolicyAgent(policy, RULES, greedy=greedy) for greedy in (False, True))
+    old = {"x": Called(sampled, "network sampled"), "duck": Called(DUCK, "duck sampled")}
+    keep = tmp_path / "scores.npz"
+    Arena(old, RULES, keep=keep).play(both_ways(old), 3)
+    for network, games in ((sampled, [3, 3]), (greedy, [])):
+        today = {"x": network, "duck": DUCK}
+        results = Arena(today, RULES, keep=keep).results(both_ways(today))
+        assert [result.games for result in results] == games
 
 
 @pytest.mark.parametrize(
@@ -384,22 +411,6 @@ def test_keep__a_damaged_file_is_refused_in_words(damage, tmp_path):
     keep.write_bytes(damage(keep.read_bytes()))
     with pytest.raises(ValueError, match="can't be read as an arena's scores"):
         Arena(two, RULES, keep=keep)
-
-
-def test_identity__tells_files_of_one_name_apart(tmp_path, monkeypatch):
-    file = tmp_path / "agent.pt"
-    names = [str(file), f"search:policy={file},worlds=3", "champion", "search", "search:worlds=3"]
-    monkeypatch.setattr(black_maria_agents, "_FOLDER", tmp_path)
-
-    def identities(content):
-        file.write_bytes(content)
-        (tmp_path / "three_player.pt").write_bytes(content)
-        return [identity(name, RULES) for name in names]
-
-    assert identities(b"1") == identities(b"1")
-    assert not set(identities(b"1")) & set(identities(b"2"))
-    assert identity(str(file), RULES, greedy=False) != identity(str(file), RULES)
-    assert identity("duck", RULES) == "duck"
 
 
 # --- stopping by the half-width ---------------------------------------------------------------
@@ -460,6 +471,12 @@ def test_until__intervals_still_cover_the_truth_about_95_times_in_100(until):
 
 
 # --- where the points came from ---------------------------------------------------------------
+
+
+def test_scoring__others_mean_less_own_adds_up_to_nothing():
+    penalties = np.array([[0.0, 26, 26, 26], [3, 6, 0, 0]])
+    advantage = [[26, -26 / 3, -26 / 3, -26 / 3], [-1, -5, 3, 3]]
+    assert others_less_own(penalties) == pytest.approx(np.array(advantage))
 
 
 def recorded(agents, games, rules=RULES, **options):
@@ -571,7 +588,7 @@ def test_matches__a_fixed_length_is_as_long_as_the_rules_say():
 def test_matches__ties_are_played_off_where_the_rules_say_so():
     rules = Rules.profile("traditional")
     bots = dict.fromkeys(("a", "b"), make_bot("random", rules))
-    scores = arena.play_matches(bots["a"], bots["b"], range(150), seed=0, rules=rules)
+    scores = measuring.play_matches(bots["a"], bots["b"], range(150), seed=0, rules=rules)
     assert set(np.unique(scores)) == {0, 1}
     results = measure(bots, both_ways(bots), 150, seed=0, rules=rules, whole_matches=True)
     assert results[0].hands > 9

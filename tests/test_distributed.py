@@ -17,9 +17,7 @@ from black_maria import Rules, layout_of
 from black_maria_agents import checkpoint
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy
-from black_maria_agents.ppo import PPO, PPOConfig
-from black_maria_agents.selfplay import SelfPlay
-from black_maria_agents.training import TrainConfig, Training
+from black_maria_agents.training import PPO, PPOConfig, SelfPlay, TrainConfig, Training
 from helpers import wait_until
 
 ROOT = Path(__file__).parent.parent

@@ -18,9 +18,14 @@ from rich.console import Console
 from black_maria import record
 from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
-from black_maria_agents.arena import both_ways, measure
-from black_maria_agents.report import plot, result_table, source_table
-from black_maria_agents.results import edges
+from black_maria_agents.measuring import (
+    both_ways,
+    edges,
+    measure,
+    plot,
+    result_table,
+    source_table,
+)
 from helpers import wait_until
 from test_scripts import ROOT, SMALL, run
 
@@ -231,7 +236,7 @@ def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkey
     [
         (("dukc", "random"), {}, "no agent 'dukc'"),
         (("duck",), {}, "two or more different agents"),
-        (("duck", "duck"), {}, "two or more different agents"),
+        (("duck", "duck"), {}, "duck is given twice: give different agents"),
         (("duck", "random"), {"rules": "whist"}, "no profile 'whist'"),
         (("duck", "random"), {"seats": 5}, "is for 3 seats"),
         (("duck", "random"), {"deals": 0}, "at least one"),
@@ -280,11 +285,11 @@ def test_checkpoint__plays_greedily_or_sampled(checkpoint):
         (lambda path: path.write_bytes(b""), "can't be read as a checkpoint"),
         (lambda path: torch.save({"weights": 1}, path), "not a Black Maria checkpoint"),
         (
-            lambda path: torch.save(torch.load(path) | {"layout_version": 0}, path),
-            r"observation layout 0; this package reads \d",
+            lambda path: torch.save(torch.load(path) | {"blocks": {"mood": (3,)}}, path),
+            "reads the block 'mood', which the observation of 'three_player' hasn't",
         ),
     ],
-    ids=["cut", "empty", "foreign", "older layout"],
+    ids=["cut", "empty", "foreign", "other blocks"],
 )
 def test_checkpoint__that_cannot_be_used_is_refused_in_words(damage, message, checkpoint, tmp_path):
     path = shutil.copy(checkpoint, tmp_path / "agent.pt")

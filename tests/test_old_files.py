@@ -13,7 +13,7 @@ import pytest
 import golden
 from black_maria import Rules, black_maria_v0, record
 from black_maria_agents import CheckpointError, load_agent
-from black_maria_agents.arena import Arena, both_ways
+from black_maria_agents.measuring import Arena, both_ways
 from black_maria_agents.training import Training
 
 DATA = Path(__file__).parent / "data"

@@ -7,9 +7,9 @@ import torch
 from black_maria import Rules, Tables, layout_of
 from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
+from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.playing import play_deals
-from black_maria_agents.policy_search import PolicySearch, from_the_start
+from black_maria_agents.search.policy_search import PolicySearch, from_the_start
 from black_maria_agents.worlds import sample_worlds
 from helpers import play
 
@@ -51,7 +51,7 @@ def test_act__knows_nothing_of_the_unseen_cards():
     worlds = sample_worlds(obs["observation"], 1, 9, RULES, obs["history"])
     assert not np.array_equal(worlds.states()["holding"], tables.states()["holding"])
     other = Tables(np.zeros(6, np.int64), history=True)
-    other.load((worlds.states(), worlds.views()))
+    other.load(worlds.states())
     again, _ = other.observe()
     assert np.array_equal(again["observation"], obs["observation"])
     assert np.array_equal(search.act(again, keys), actions)
@@ -68,20 +68,19 @@ def test_from_the_start__the_same_cards_lead_back_to_the_world(profile, plies):
     play(tables, plies)
     obs, _ = tables.observe()
     worlds = sample_worlds(obs["observation"], 2, 4, rules, obs["history"])
-    records = worlds.records.reshape(-1)
-    replayed = Tables(np.zeros(6, np.int64), rules)
-    replayed.load(from_the_start(records, rules))
-    for i, record in enumerate(records):
+    games = worlds.states()
+    replayed = from_the_start(games, rules)
+    for i, game in enumerate(games):
         only = np.arange(6) == i
-        for _ in range(record["num_passed"]):
+        for _ in range(game["num_passed"]):
             state = replayed.states()[i]
-            left = record["given"][state["turn"], 0] & ~state["given"][state["turn"], 0]
+            left = game["given"][state["turn"], 0] & ~state["given"][state["turn"], 0]
             card = int(left & -left).bit_length() - 1
             replayed.step(np.full(6, card), only)
-        for card in record["cards"][: record["num_played"]]:
+        for card in game["cards"][: game["num_played"]]:
             replayed.step(np.full(6, card), only)
     for name in ("holding", "given", "captured", "penalties", "num_played", "turn", "legal"):
-        assert np.array_equal(replayed.states()[name], records[name]), name
+        assert np.array_equal(replayed.states()[name], games[name]), name
     assert np.array_equal(replayed.views(), worlds.views())
 
 
@@ -102,7 +101,7 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
     for i in range(20):
         turned = (np.arange(3) + seat[i]) % 3
         for name in ("holding", "given"):
-            truth.records[name][i, 0, :3] = states[name][i, turned]
+            truth.games[name][i, 0, :3] = states[name][i, turned]
     better = (
         search._log_likelihood(truth) > np.median(search._log_likelihood(drawn), axis=1)[:, None]
     )

@@ -5,17 +5,10 @@ import pytest
 import torch
 
 from black_maria import Rules, Tables, layout_of
-from black_maria_agents.network import (
-    INFERENCE_BATCH,
-    OracleCritic,
-    Policy,
-    PolicyAgent,
-    draw,
-    features_of,
-    hidden_size,
-)
-from black_maria_agents.ppo import PPO, PPOConfig, advantages, choose_precision
-from black_maria_agents.selfplay import SelfPlay
+from black_maria_agents.features import features_of, hidden_size
+from black_maria_agents.network import INFERENCE_BATCH, OracleCritic, Policy, PolicyAgent, sample
+from black_maria_agents.training import PPO, PPOConfig, SelfPlay
+from black_maria_agents.training.ppo import advantages, choose_precision
 
 RULES = Rules.profile("three_player")
 LAYOUT = layout_of(RULES)
@@ -187,6 +180,26 @@ def test_losses__entropy_and_teachers_weigh_less_and_less(ppo, rollout):
             torch.testing.assert_close(without, terms)
 
 
+def test_teachers__may_read_fewer_blocks_in_another_order_but_no_others():
+    rules = Rules.profile("american_hearts")
+    layout = layout_of(rules)
+    fewer = [name for name in features_of(layout).blocks if name != "captured"][::-1]
+    policy, teacher = Policy(layout, 16), Policy(layout, 16, fewer)
+    torch.nn.init.normal_(teacher.cards.weight, std=20)
+    critic = OracleCritic(layout, 16)
+    games = SelfPlay(rules, tables=4, hands=1, seed=3)
+    batch = PPO(policy, critic, PPOConfig(), teachers=[teacher]).batch(games.collect(policy))
+    own = SelfPlay(rules, features=teacher.features, tables=4, hands=1, seed=3).collect(
+        Policy(layout, 16, fewer)
+    )
+    start = torch.from_numpy(own.choice[0])  # before anyone has chosen both see the same
+    with torch.no_grad():
+        expected = teacher(own.features[0][start], own.mask[0][start]).exp()
+    assert torch.allclose(batch.teacher[: len(expected)], expected, atol=1e-6)
+    with pytest.raises(ValueError, match="can't learn from a teacher: it doesn't read captured"):
+        PPO(teacher, critic, PPOConfig(), teachers=[policy])
+
+
 def test_update__the_policy_comes_nearer_to_its_teachers():
     torch.manual_seed(0)
     teacher = Policy(LAYOUT, 16)
@@ -242,24 +255,24 @@ def test_policy__trained_on_hands_ignores_the_match(ppo):
     assert torch.equal(agent.log_probs(late, obs["action_mask"]), same)
 
 
-def test_draw__follows_the_probabilities_and_the_keys():
+def test_sample__follows_the_probabilities_and_the_keys():
     log_probs = torch.full((1, 52), -torch.inf)
     log_probs[0, [3, 7, 50]] = torch.tensor([0.2, 0.5, 0.3]).log()
     keys = np.random.default_rng(0).integers(0, 2**64, 20_000, np.uint64)
-    cards = draw(log_probs.expand(len(keys), -1), keys).numpy()
+    cards = sample(log_probs.expand(len(keys), -1), keys).numpy()
     counts = np.bincount(cards, minlength=52) / len(keys)
     assert counts[[3, 7, 50]] == pytest.approx([0.2, 0.5, 0.3], abs=0.015)
     assert counts[[3, 7, 50]].sum() == 1
-    backwards = draw(log_probs.expand(len(keys), -1), keys[::-1].copy()).numpy()
+    backwards = sample(log_probs.expand(len(keys), -1), keys[::-1].copy()).numpy()
     assert (backwards[::-1] == cards).all()
 
 
-def test_draw__the_largest_key_still_draws_a_legal_card():
+def test_sample__the_largest_key_still_gives_a_legal_card():
     log_probs = torch.full((1, 52), -torch.inf)
     log_probs[0, [0, 20]] = torch.tensor([0.9, 0.1]).log()
     keys = np.array([2**64 - 1], np.uint64)
-    assert draw(log_probs, keys).item() == 20
-    assert draw(log_probs, np.zeros(1, np.uint64)).item() == 0
+    assert sample(log_probs, keys).item() == 20
+    assert sample(log_probs, np.zeros(1, np.uint64)).item() == 0
 
 
 @pytest.mark.parametrize("greedy", [True, False])
@@ -323,3 +336,18 @@ def test_features__are_the_observation_suit_by_suit(profile):
     assert (row[features.index >= 0] == observation[0, features.index[features.index >= 0]]).all()
     assert (row[features.index == -1] == 1).all()
     assert (row[features.index == -2] == 0).all()
+
+
+def test_features__stand_as_their_blocks_are_named_not_as_the_layout_has_them():
+    names = ["totals", "trick", "voids", "holding", "phase"]
+    features = features_of(LAYOUT, names)
+    assert features.blocks == {name: LAYOUT.blocks[name].shape for name in names}
+    assert features_of(LAYOUT, iter(names)) is features
+    blocks = LAYOUT.split(np.arange(LAYOUT.size, dtype=np.int64))
+    trick, voids = blocks["trick"].reshape(3, 4, 13), blocks["voids"]
+    for suit in range(4):
+        entries = features.index[suit * features.per_suit :][: features.per_suit].tolist()
+        cards = [*trick[:, suit].reshape(-1), *voids[:, suit], *blocks["holding"][13 * suit :][:13]]
+        assert entries[:-4] == [*cards, *blocks["totals"], *blocks["phase"]]
+    assert features.index[-5:].tolist() == [*blocks["totals"], *blocks["phase"]]
+    assert (FEATURES.index[features.within(FEATURES)] == features.index).all()

@@ -7,11 +7,13 @@ import pytest
 
 from black_maria import engine
 from black_maria.bots import make_bot
+from black_maria.engine import apply
+from black_maria.kernels import kernel
 from black_maria.rules import PROFILES, Rules
 from black_maria.tables import Tables
-from black_maria_agents import Agent, SearchAgent, kernels, load_agent, sample_worlds
-from black_maria_agents.arena import play_deals
-from black_maria_agents.search import search_agent
+from black_maria_agents import Agent, SearchAgent, load_agent, sample_worlds
+from black_maria_agents.measuring import play_deals
+from black_maria_agents.search.pimc import search_agent
 from helpers import Hand, fill, plain_python, play, playing
 from oracle import CARDS
 
@@ -33,6 +35,9 @@ def test_load_agent__by_name():
     assert isinstance(agent, SearchAgent)
     assert isinstance(agent, Agent)
     assert (agent.worlds, agent.sims, agent.rules.name) == (4, 7, "three_player")
+    assert (
+        agent.name == agent.identity == "pimc:worlds=4,sims=7" == SearchAgent(worlds=4, sims=7).name
+    )
     default = load_agent("pimc", "omnibus")
     assert (default.worlds, default.sims, default.rules.name) == (30, 333, "omnibus")
 
@@ -68,7 +73,7 @@ def test_act__the_same_card_whatever_the_batch_and_the_threads():
     tables = Tables(12, seed=4)
     agents = [SearchAgent(worlds=3, sims=20, threads=threads) for threads in (1, 2, 5)]
     copy = pickle.loads(pickle.dumps(agents[1]))
-    assert (copy.worlds, copy.sims, copy.threads) == (3, 20, 2)
+    assert (copy.worlds, copy.sims, copy.threads, copy.name) == (3, 20, 2, agents[1].name)
     order = np.random.default_rng(0).permutation(12)
     for ply in range(60):
         obs, _ = tables.observe()
@@ -211,10 +216,10 @@ def best_for_all(states: np.ndarray, rules: Rules, card: int) -> tuple[int, ...]
     )
 
 
-@kernels.kernel
+@kernel
 def apply_card(states, rules, card):
     """The engine's ``apply``."""
-    engine.apply(states[0], rules[0], card)
+    apply(states[0], rules[0], card)
 
 
 # --- strength -------------------------------------------------------------------------------------

@@ -9,11 +9,15 @@ import torch
 
 from black_maria import Rules, layout_of
 from black_maria_agents import CheckpointError, checkpoint, load_agent
-from black_maria_agents.network import Policy
-from black_maria_agents.pool import OpponentPool
-from black_maria_agents.ppo import PPOConfig
-from black_maria_agents.selfplay import SelfPlay
-from black_maria_agents.training import PRESETS, TrainConfig, Training
+from black_maria_agents.network import OracleCritic, Policy
+from black_maria_agents.training import (
+    PRESETS,
+    OpponentPool,
+    PPOConfig,
+    SelfPlay,
+    TrainConfig,
+    Training,
+)
 
 RULES = Rules.profile("three_player")
 SMALL = TrainConfig(
@@ -109,6 +113,26 @@ def test_init_from__the_champions_bring_their_critics():
     assert same(run.agent.policy.state_dict(), load_agent("champion").policy.state_dict())
 
 
+def test_init_from__a_network_that_reads_fewer_blocks_goes_on_reading_those(tmp_path):
+    """As one does that was trained before the observation got another block."""
+    layout = layout_of(RULES)
+    blocks = [name for name in Policy(layout, 16).features.blocks if name != "voids"][::-1]
+    checkpoint.save(
+        tmp_path / "old.pt", policy=Policy(layout, 16, blocks),
+        critic=OracleCritic(layout, 16, blocks), rules=RULES, config={}, decisions=1,
+    )  # fmt: skip
+    config = replace(PLAIN, init_from=str(tmp_path / "old.pt"))
+    straight = steps(Training(config), 3)
+    assert (
+        [*straight.ppo.policy.features.blocks] == [*straight.ppo.critic.features.blocks] == blocks
+    )
+    steps(Training(config), 2).save(tmp_path / "half.pt")
+    resumed = steps(Training.resume(tmp_path / "half.pt"), 1)
+    assert resumed.figures == straight.figures
+    with pytest.raises(ValueError, match="can't learn from a teacher: it doesn't read voids"):
+        Training(replace(config, teachers=("champion",)))
+
+
 def test_init_from__refuses_what_does_not_fit(tmp_path):
     Training(SMALL).save(tmp_path / "agent.pt")
     config = replace(SMALL, init_from=str(tmp_path / "agent.pt"))
@@ -195,6 +219,7 @@ class Recorder:
     """Plays the first legal card and notes what it was asked."""
 
     rows = 0
+    name = identity = "recorder"
 
     def act(self, obs, keys):
         self.rows += len(keys)

@@ -1,12 +1,11 @@
-"""Policy and oracle critic, how a card is drawn from the policy, and the agent made of it.
+"""Policy and oracle critic, how a card is sampled from the policy, and the agent made of it.
 
 Both networks have the cards' structure: one encoder reads each suit, its weights shared by all
 four, so that what is learnt of low diamonds holds for low clubs; a trunk joins the four codes
 with what isn't of a suit; and one head, shared again, gives every suit's thirteen cards.
 """
 
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import torch
@@ -15,91 +14,12 @@ from torch import Tensor, nn
 
 from black_maria.bots import check_batch
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from black_maria.kernels import kernel
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
+from black_maria_agents.features import Features, features_of, hidden_size
 
 INFERENCE_BATCH = 512
 """Rows of every forward pass at play, padded: a row's result can't depend on its neighbours."""
-
-ZERO, ONE = -2, -1
-"""Features that are the same in every observation, as entries of ``Features.index``."""
-
-
-class Features:
-    """The observation in the networks' order: suit by suit, then what isn't of a suit.
-
-    A suit's features are its own cards and marks, all that isn't of a suit, and four constants
-    that tell which suit it is.
-
-    Args:
-        layout: The observation layout.
-
-    Attributes:
-        index: (F',) int64, the observation's entry for every feature, or a constant.
-        per_suit: Features of each of the four suits; they come first.
-        rest: Where the blocks that aren't of a suit stand, from the end of the suits' features.
-        num_rest: How many those are.
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        """Sort the blocks by their last axis: cards, suits, or neither."""
-        suits: list[NDArray[np.int64]] = []
-        rest: list[NDArray[np.int64]] = []
-        self.rest: dict[str, slice] = {}
-        self.num_rest = 0
-        for name, block in layout.blocks.items():
-            if name == "captured" and layout.rules.moon == "none":
-                continue  # who took what changes nothing that is to come
-            entries = np.arange(block.start, block.stop)
-            if block.shape[-1] == NUM_CARDS:
-                suits.append(entries.reshape(-1, NUM_SUITS, NUM_RANKS).swapaxes(0, 1))
-            elif name in ("led", "voids"):
-                suits.append(entries.reshape(-1, NUM_SUITS, 1).swapaxes(0, 1))
-            else:
-                self.rest[name] = slice(self.num_rest, self.num_rest + len(entries))
-                self.num_rest += len(entries)
-                rest.append(entries)
-        others = np.concatenate(rest)
-        by_suit = np.hstack(
-            [
-                *(part.reshape(NUM_SUITS, -1) for part in suits),
-                np.tile(others, (NUM_SUITS, 1)),
-                np.where(np.eye(NUM_SUITS), ONE, ZERO),
-            ]
-        )
-        self.per_suit = by_suit.shape[1]
-        self.index = np.concatenate([by_suit.reshape(-1), others])
-
-    def __len__(self) -> int:
-        """How many features."""
-        return len(self.index)
-
-    def of(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
-        """The features (B, F') int8 of observations (B, F) int8."""
-        features = np.empty((len(observation), len(self)), np.int8)
-        gather(observation, self.index, features)
-        return features
-
-
-@lru_cache
-def features_of(layout: Layout) -> Features:
-    """The features of a layout, made once."""
-    return Features(layout)
-
-
-@kernel
-def gather(rows: NDArray[np.int8], index: NDArray[np.int64], out: NDArray[np.int8]) -> None:
-    """Write ``rows[:, index]`` and the constants to ``out``."""
-    for i in range(len(rows)):
-        for k in range(len(index)):
-            entry = index[k]
-            out[i, k] = rows[i, entry] if entry >= 0 else entry == ONE
-
-
-def hidden_size(layout: Layout) -> int:
-    """Inputs for the others' cards: held and picked to pass, of every other seat."""
-    return (layout.rules.seats - 1) * 2 * NUM_CARDS
 
 
 class SuitNetwork(nn.Module):
@@ -109,15 +29,14 @@ class SuitNetwork(nn.Module):
     hands, where those are zero, leaves them there: such a network ignores the match.
 
     Args:
-        layout: The observation layout.
+        features: What it reads.
         width: Units of the trunk's two layers; a suit's two layers have a half and a quarter.
-        hidden: Whether the others' cards are read as well.
+        hidden: How many of the others' cards are read as well.
     """
 
-    def __init__(self, layout: Layout, width: int, *, hidden: bool = False) -> None:
+    def __init__(self, features: Features, width: int, *, hidden: int = 0) -> None:
         """Make the layers; orthogonal weights, as PPO's implementations have them."""
         super().__init__()
-        features = features_of(layout)
         self.per_suit, suit = features.per_suit, width // 4
         self.suit_in = orthogonal(nn.Linear(self.per_suit, 2 * suit))
         self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
@@ -125,10 +44,9 @@ class SuitNetwork(nn.Module):
         self.trunk_out = orthogonal(nn.Linear(width, width))
         self.hidden_in: nn.Linear | None = None
         if hidden:
-            size = hidden_size(layout) // NUM_SUITS
-            self.hidden_in = orthogonal(nn.Linear(size, 2 * suit, bias=False))
+            self.hidden_in = orthogonal(nn.Linear(hidden // NUM_SUITS, 2 * suit, bias=False))
         with torch.no_grad():
-            for block in ("hands_left", "totals"):
+            for block in features.rest.keys() & {"hands_left", "totals"}:
                 columns = features.rest[block]
                 own = self.per_suit - NUM_SUITS - features.num_rest
                 self.suit_in.weight[:, own:][:, columns] = 0
@@ -160,13 +78,25 @@ def orthogonal(layer: nn.Linear, gain: float = 2**0.5) -> nn.Linear:
 
 
 class Policy(nn.Module):
-    """Logits over the 52 cards, for passing and playing alike, from what one seat sees."""
+    """Logits over the 52 cards, for passing and playing alike, from what one seat sees.
 
-    def __init__(self, layout: Layout, width: int = 128) -> None:
-        """Make the network for an observation layout."""
+    Args:
+        layout: The observation layout.
+        width: Units of the trunk.
+        blocks: The blocks that it reads, by name; see ``features.features_of``.
+
+    Attributes:
+        features: What it reads, in its order.
+    """
+
+    def __init__(
+        self, layout: Layout, width: int = 128, blocks: Iterable[str] | None = None
+    ) -> None:
+        """Make the layers."""
         super().__init__()
         self.width = width
-        self.body = SuitNetwork(layout, width)
+        self.features = features_of(layout, blocks)
+        self.body = SuitNetwork(self.features, width)
         self.from_suit = orthogonal(nn.Linear(width // 4, width // 4))
         self.from_whole = orthogonal(nn.Linear(width, width // 4, bias=False))
         self.cards = orthogonal(nn.Linear(width // 4, NUM_RANKS), gain=0.01)
@@ -187,13 +117,17 @@ class Policy(nn.Module):
 class OracleCritic(nn.Module):
     """A seat's expected reward to come, from its own view and the others' hidden cards.
 
-    It serves training alone: it sees what no player may see.
+    It serves training alone: it sees what no player may see. Args and attributes as for
+    ``Policy``.
     """
 
-    def __init__(self, layout: Layout, width: int = 128) -> None:
-        """Make the network for an observation layout."""
+    def __init__(
+        self, layout: Layout, width: int = 128, blocks: Iterable[str] | None = None
+    ) -> None:
+        """Make the layers."""
         super().__init__()
-        self.body = SuitNetwork(layout, width, hidden=True)
+        self.features = features_of(layout, blocks)
+        self.body = SuitNetwork(self.features, width, hidden=hidden_size(layout))
         self.value = orthogonal(nn.Linear(width, 1), gain=1.0)
 
     def forward(self, features: Tensor, hidden: Tensor) -> Tensor:
@@ -208,8 +142,8 @@ class OracleCritic(nn.Module):
         return value.squeeze(-1)
 
 
-def draw(log_probs: Tensor, keys: NDArray[np.uint64]) -> Tensor:
-    """A card for every row, (B,) int64, drawn with the row's own randomness.
+def sample(log_probs: Tensor, keys: NDArray[np.uint64]) -> Tensor:
+    """A card for every row, (B,) int64, sampled with the row's own randomness.
 
     The same key and probabilities give the same card, whatever the batch.
 
@@ -230,16 +164,33 @@ class PolicyAgent:
     Args:
         policy: The network; evaluated in float32.
         rules: The rules it was trained for.
-        greedy: Play the likeliest card; otherwise draw from the policy.
+        greedy: Play the likeliest card; otherwise sample from the policy.
+        name: What it is called: for a file, what ``load_agent`` takes.
+        fingerprint: Of its file, a hash; without one its name alone tells it from others.
     """
 
-    def __init__(self, policy: Policy, rules: Rules, *, greedy: bool = True) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        rules: Rules,
+        *,
+        greedy: bool = True,
+        name: str = "network",
+        fingerprint: str = "",
+    ) -> None:
         """Take the network over for play."""
         self.policy = policy.eval()
         self.rules = rules
         self.greedy = greedy
+        self.name = name
+        self.fingerprint = fingerprint
         self._layout = layout_of(rules)
-        self._features = features_of(self._layout)
+
+    @property
+    def identity(self) -> str:
+        """Its name, the hash of its file, and whether its cards are sampled."""
+        how = "" if self.greedy else "sampled"
+        return " ".join(filter(None, [self.name, self.fingerprint, how]))
 
     @torch.inference_mode()
     def act(
@@ -248,7 +199,7 @@ class PolicyAgent:
         """Choose a card for every row; see ``base.Agent``."""
         observation, mask = check_batch(obs, keys, self._layout)
         log_probs = self.log_probs(observation, mask)
-        return (log_probs.argmax(-1) if self.greedy else draw(log_probs, keys)).numpy()
+        return (log_probs.argmax(-1) if self.greedy else sample(log_probs, keys)).numpy()
 
     @torch.inference_mode()
     def log_probs(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Tensor:
@@ -259,12 +210,12 @@ class PolicyAgent:
             mask: (B, 52) int8.
         """
         device = next(self.policy.parameters()).device
-        features = torch.zeros(INFERENCE_BATCH, len(self._features), dtype=torch.int8)
+        features = torch.zeros(INFERENCE_BATCH, len(self.policy.features), dtype=torch.int8)
         allowed = torch.ones(INFERENCE_BATCH, NUM_CARDS, dtype=torch.int8)
         result = torch.empty(len(mask), NUM_CARDS)
         for start in range(0, len(mask), INFERENCE_BATCH):
             rows = slice(start, start + INFERENCE_BATCH)
-            part = self._features.of(observation[rows])
+            part = self.policy.features.of(observation[rows])
             features[: len(part)] = torch.from_numpy(part)
             allowed[: len(part)] = torch.from_numpy(mask[rows])
             result[rows] = self.policy(features.to(device), allowed.to(device))[: len(part)]

@@ -10,16 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS, SUIT_SYMBOLS, card_name
 from black_maria.rules import Rules, as_rules
-
-LAYOUT_VERSION: Final = 1
-"""Moves whenever an index changes its meaning; saved with trained weights."""
 
 _CARDS = tuple(card_name(card) for card in range(NUM_CARDS))
 _SUITS = tuple(SUIT_SYMBOLS)

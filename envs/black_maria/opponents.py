@@ -4,34 +4,25 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from black_maria import engine
+from black_maria.agent import Agent
 from black_maria.bots import Bot, make_bot
 from black_maria.cards import NUM_CARDS
 from black_maria.rules import Rules
+from black_maria.threads import cores
 
-_CORES: Final = (
-    len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-)
 _ROWS_A_THREAD: Final = 128  # fewer cost more to hand over than to play
 
 Batch: TypeAlias = Mapping[str, NDArray[np.int8]]
 """Observations of many seats, arrays with a leading axis."""
 
 
-class Player(Protocol):
-    """Chooses cards for many seats at once, as ``black_maria_agents.Agent`` and the bots do."""
-
-    def act(self, obs: Batch, keys: NDArray[np.uint64]) -> ArrayLike:
-        """Choose a legal card for every row."""
-        ...
-
-
-Opponent: TypeAlias = str | Player | Callable[[Batch, NDArray[np.uint64]], ArrayLike]
+Opponent: TypeAlias = str | Agent | Callable[[Batch, NDArray[np.uint64]], ArrayLike]
 """How an opponent is given: a bot's name, an agent, or a function like an agent's ``act``."""
 
 
@@ -124,7 +115,7 @@ def _shared_out(bot: Bot, obs: Batch, keys: NDArray[np.uint64]) -> NDArray[np.in
 
     Its kernels hold no lock, and no row depends on another.
     """
-    parts = min(_CORES, len(keys) // _ROWS_A_THREAD)
+    parts = min(cores(), len(keys) // _ROWS_A_THREAD)
     if parts < 2:
         return bot.act(obs, keys)
     shares = [slice(k * len(keys) // parts, (k + 1) * len(keys) // parts) for k in range(parts)]
@@ -134,7 +125,7 @@ def _shared_out(bot: Bot, obs: Batch, keys: NDArray[np.uint64]) -> NDArray[np.in
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_CORES)
+    return ThreadPoolExecutor(cores())
 
 
 if hasattr(os, "register_at_fork"):

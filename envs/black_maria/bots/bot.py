@@ -39,6 +39,11 @@ class Bot:
         self._layout = layout_of(rules)
         self._record = rules_record(rules)
 
+    @property
+    def identity(self) -> str:
+        """Its name: there is one bot of each."""
+        return self.name
+
     def __reduce__(self) -> tuple[Callable[..., "Bot"], tuple[str, Rules]]:
         """Pickle by name: another process finds its own compiled kernel."""
         return make_bot, (self.name, self.rules)

@@ -8,7 +8,7 @@ from torch import Tensor
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.selfplay import Seating
+from black_maria_agents.training.selfplay import Seating
 
 
 class OpponentPool:
@@ -20,7 +20,7 @@ class OpponentPool:
         rules: The rules to play by.
         agents: Opponents that never change.
         share: The part of the tables, 0 … 1, that have opponents; 1 makes a best response.
-        snapshots: How many of the learner's past selves are kept beside them, at most.
+        snapshots: How many of the learner's past selves stand beside them, at most.
         every: Updates between two snapshots.
         seed: Seed of the draws.
     """
@@ -55,11 +55,11 @@ class OpponentPool:
         return Seating(seating.places, [opponents[drawn]])
 
     def add(self, update: int, policy: Policy) -> None:
-        """Keep a frozen copy of the policy if a snapshot is due; the oldest leaves."""
+        """Add a frozen copy of the policy if a snapshot is due; the oldest leaves."""
         if self._most and update % self._every == 0:
-            self._keep(copy.deepcopy(policy))
+            self._append(copy.deepcopy(policy))
 
-    def _keep(self, policy: Policy) -> None:
+    def _append(self, policy: Policy) -> None:
         self._past.append(PolicyAgent(policy.requires_grad_(False), self.rules, greedy=False))
         del self._past[: -self._most]
 
@@ -72,4 +72,4 @@ class OpponentPool:
         for weights in state:
             network = copy.deepcopy(policy)
             network.load_state_dict(weights)
-            self._keep(network)
+            self._append(network)

@@ -63,14 +63,16 @@ class Log:
     def __init__(self, folder: Path, decisions: int) -> None:
         """Open both, after what belongs to the checkpoint."""
         path = folder / "metrics.csv"
-        kept = []
+        earlier = []
         if decisions and path.exists():
             with path.open(newline="") as file:
-                kept = [row for row in csv.DictReader(file) if int(row["decisions"]) <= decisions]
+                earlier = [
+                    row for row in csv.DictReader(file) if int(row["decisions"]) <= decisions
+                ]
         self._file = path.open("w", newline="")
         self._writer = csv.DictWriter(self._file, ["decisions", *FIGURES])
         self._writer.writeheader()
-        self._writer.writerows(kept)
+        self._writer.writerows(earlier)
         self._board = SummaryWriter(str(folder), purge_step=decisions + 1 if decisions else None)
 
     def write(self, decisions: int, figures: dict[str, float]) -> None:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from black_maria.rules import Rules
-from black_maria_agents.results import Result, direction, edges, par
+from black_maria_agents.measuring.results import Result, direction, edges, par
 
 PAR: Final = {
     "penalty": "par is {:.2f} points a hand; less is better",

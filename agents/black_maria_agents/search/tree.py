@@ -24,20 +24,21 @@ from black_maria.engine import (
     record_type,
 )
 from black_maria.kernels import kernel
-from black_maria_agents.dealing import deal_out, look_at
-from black_maria_agents.facts import FACTS, copy_sets, draw, uniform
-from black_maria_agents.playouts import choose, highest_in, play_out, throw
-from black_maria_agents.reading import play_on
+from black_maria_agents.search.rollouts import choose, highest_in, roll_out, throw
+from black_maria_agents.worlds.dealing import deal_out, look_at
+from black_maria_agents.worlds.facts import FACTS
+from black_maria_agents.worlds.states import copy_sets, take_turn
+from black_maria_agents.worlds.stream import next_bits, uniform
 
 MOST_TRIES: Final = 16
-"""Deals drawn for one that the beliefs about passing let through."""
+"""Deals sampled for one that the beliefs about passing let through."""
 
 OPTIONS: Final = record_type(
     [
         ("worlds", np.int64),
         ("sims", np.int64),
         ("explore", np.float64),  # weight of the bound, in penalty points
-        ("kept", np.float64),  # chance that a seat keeps a heavy card it may pass
+        ("retained", np.float64),  # chance that a seat holds back a heavy card it may pass
     ]
 )
 """How a search is done."""
@@ -57,6 +58,8 @@ NODE: Final = record_type(
 @kernel
 def search_row(observation, key, rules, at, plan, options, seen, values):
     """Search one observation; return (refusal, what) as ``reading.read`` does.
+
+    ``at`` has the offsets of the observation's blocks, ``layout.record``.
 
     Adds to ``seen`` (52,) and ``values`` (52,), for each move, the worlds in which it was tried
     and the sum over these of its mean payoff to the observer. Each world counts the same:
@@ -91,14 +94,14 @@ def search_row(observation, key, rules, at, plan, options, seen, values):
 
 @kernel
 def believed(rules, state, facts, plan, options, stream):
-    """Let a world through by how likely the seat I passed to kept its own heavy cards."""
-    if state.phase == PASSING or state.pass_steps == 0 or options.kept >= 1.0:
+    """Let a world through by how likely the seat I passed to held its own heavy cards back."""
+    if state.phase == PASSING or state.pass_steps == 0 or options.retained >= 1.0:
         return True
     seat = receiver(state, rules, np.int64(0))
-    kept = state.holding[seat, 0] & plan.heavy & ~rules.kept & ~state.given[0, 0]
-    while kept:
-        kept &= kept - 1
-        if uniform(stream) >= options.kept:
+    heavy = state.holding[seat, 0] & plan.heavy & ~rules.kept & ~state.given[0, 0]
+    while heavy:
+        heavy &= heavy - 1
+        if uniform(stream) >= options.retained:
             return False
     return True
 
@@ -116,7 +119,7 @@ def others_pass(rules, state, facts, plan, stream, passes):
                 put(held[0], k)
         state.given[seat, 0] = state.given[seat, 1] = 0
         for k in range(rules.pass_count):
-            bits = np.int64(draw(stream) >> np.uint64(1))
+            bits = np.int64(next_bits(stream) >> np.uint64(1))
             card = throw(state, rules, plan, held[0, 0] & ~rules.kept, bits)
             passes[seat, k] = card
             drop(held[0], card)
@@ -149,7 +152,7 @@ def search_world(world, scratch, nodes, passes, rules, plan, options, stream, se
             move(state, rules, np.int64(nodes[node].card), passes)
             depth += 1
             path[depth] = node
-        play_out(state, rules, plan, stream)
+        roll_out(state, rules, plan, stream)
         pay(state, rules, payoff)
         mover = 0
         for k in range(1, depth + 1):
@@ -166,9 +169,9 @@ def search_world(world, scratch, nodes, passes, rules, plan, options, stream, se
 @kernel
 def move(state, rules, card, passes):
     """Play a card; while passing, the others' picks follow, which are settled."""
-    play_on(state, rules, card)
+    take_turn(state, rules, card)
     while state.phase == PASSING and state.turn != 0:
-        play_on(state, rules, np.int64(passes[state.turn, state.num_passed % rules.pass_count]))
+        take_turn(state, rules, np.int64(passes[state.turn, state.num_passed % rules.pass_count]))
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Playing games for the arena: many pairs of agents on the same deals, side by side.
+"""Duplicate play: many pairs of agents on the same deals, in every rotation, side by side.
 
 Deal number d is the hand that table d of the seed gets; where the direction of the pass changes
 from hand to hand, it is that table's hand d modulo the cycle, so that all directions come up.
@@ -16,6 +16,7 @@ from black_maria.cards import HEARTS, NUM_CARDS, card_name, suit_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.base import Agent, wants_history
+from black_maria_agents.scoring import others_less_own
 
 TABLES: Final = 6144
 """Tables side by side at most; no result depends on it."""
@@ -25,8 +26,8 @@ PERIODS: Final = ("early", "middle", "late")
 
 
 @dataclass
-class Played:
-    """What a block of G games of P pairs came to, each game in every rotation.
+class Block:
+    """What G games of P pairs came to, each game in every rotation.
 
     S seats. Rotation s has the lone agent in seat s.
     """
@@ -37,14 +38,14 @@ class Played:
     """(P, K): its points by source and period, or for matches its hands; summed over G and S.
     ``columns`` names them."""
     hands: list[NDArray[Any]]
-    """If they are kept: records of the tables, each before the last card of a hand."""
+    """If asked for: records of the tables, each before the last card of a hand."""
     rows: list[NDArray[np.int64]]
     """For each of ``hands``: which games they are of, (g · P + p) · S + s."""
     seconds: float
 
 
 def columns(rules: Rules, whole_matches: bool) -> list[str]:
-    """What the sums of ``Played`` are of."""
+    """What the sums of a ``Block`` are of."""
     if whole_matches:
         return ["hands"]
     return [*_sources(rules), *["moon"] * rules.total_varies, *PERIODS]
@@ -68,9 +69,9 @@ def play_pairs(
     seed: int,
     rules: Rules,
     whole_matches: bool = False,
-    keep_hands: bool = False,
+    with_hands: bool = False,
     progress: Callable[[float], Any] = lambda share: None,
-) -> Played:
+) -> Block:
     """Play one block of games, all pairs and rotations side by side in lock-step.
 
     An agent that stands in several pairs gets all its decisions of a step as one batch.
@@ -81,22 +82,20 @@ def play_pairs(
         seed: The deals' seed.
         rules: The rules to play by.
         whole_matches: Play matches to their end instead of single hands.
-        keep_hands: Return all hands.
+        with_hands: Return all hands.
         progress: Called now and then with the share of the block that is played, 0 … 1.
     """
     start = time.perf_counter()
     shape = len(games), len(pairs), rules.seats
     if 0 in shape:
         sums = np.zeros((len(pairs), len(columns(rules, whole_matches))))
-        return Played(np.zeros(shape), sums, [], [], 0.0)
+        return Block(np.zeros(shape), sums, [], [], 0.0)
     # tables are ordered by game, pair, rotation
     numbers = np.repeat(games, len(pairs) * rules.seats)
     history = any(wants_history(agent) for pair in pairs for agent in pair)
     tables = _deal(numbers, seed, rules, whole_matches, history)
     own_seat = np.tile(np.arange(rules.seats), len(games) * len(pairs))
-    every = {id(agent): agent for pair in pairs for agent in pair}
-    players = np.array([[list(every).index(id(agent)) for agent in pair] for pair in pairs])
-    alone, others = (np.tile(np.repeat(column, rules.seats), len(games)) for column in players.T)
+    choose = _chooser(pairs, len(games), own_seat, rules)
 
     states, rows = tables.states(), np.arange(len(tables))
     hands, hand_rows = [], []
@@ -104,16 +103,8 @@ def play_pairs(
     playing = np.ones(len(tables), np.bool_)
     plies = 0
     while playing.any():
-        obs, seat = tables.observe()
-        keys = tables.keys()
-        acting = np.where(seat == own_seat, alone, others)
-        actions = np.zeros(len(tables), np.int64)
-        for player, agent in enumerate(every.values()):
-            mine = np.flatnonzero((acting == player) & playing)
-            if len(mine):
-                part = {name: array.take(mine, axis=0) for name, array in obs.items()}
-                actions[mine] = agent.act(part, keys[mine])
-        if keep_hands:
+        actions = choose(tables, playing)
+        if with_hands:
             last_card = (states["num_played"] + 1 == states["to_play"]) & playing
             hands.append(states[last_card].copy())
             hand_rows.append(rows[last_card])
@@ -126,15 +117,35 @@ def play_pairs(
             trick = (states["num_played"] - 1) // rules.seats
             by_period[rows, len(PERIODS) * trick // rules.hand_size] -= own
 
-    figures = _match_figures if whole_matches else _hand_figures
-    scores, each = figures(states, own_seat, by_period, rules)
-    return Played(
-        scores.reshape(shape),
-        each.reshape(*shape, -1).sum(axis=(0, 2)),
-        hands,
-        hand_rows,
-        time.perf_counter() - start,
-    )
+    if whole_matches:
+        scores, figures = _match_figures(states, own_seat, rules)
+    else:
+        scores, figures = _hand_figures(states, own_seat, by_period, rules)
+    sums = figures.reshape(*shape, -1).sum(axis=(0, 2))
+    return Block(scores.reshape(shape), sums, hands, hand_rows, time.perf_counter() - start)
+
+
+def _chooser(
+    pairs: Sequence[tuple[Agent, Agent]], games: int, own_seat: NDArray[np.int64], rules: Rules
+) -> Callable[[Tables, NDArray[np.bool_]], NDArray[np.int64]]:
+    """A function that asks each agent once for its cards at all tables that still play."""
+    every = {id(agent): agent for pair in pairs for agent in pair}
+    numbers = np.array([[list(every).index(id(agent)) for agent in pair] for pair in pairs])
+    alone, others = (np.tile(np.repeat(column, rules.seats), games) for column in numbers.T)
+
+    def choose(tables: Tables, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
+        obs, seat = tables.observe()
+        keys = tables.keys()
+        acting = np.where(seat == own_seat, alone, others)
+        actions = np.zeros(len(tables), np.int64)
+        for number, agent in enumerate(every.values()):
+            mine = np.flatnonzero((acting == number) & playing)
+            if len(mine):
+                part = {name: array.take(mine, axis=0) for name, array in obs.items()}
+                actions[mine] = agent.act(part, keys[mine])
+        return actions
+
+    return choose
 
 
 def _deal(
@@ -150,7 +161,7 @@ def _deal(
 
 
 def _match_figures(
-    states: NDArray[Any], own_seat: NDArray[np.int64], by_period: NDArray[np.float64], rules: Rules
+    states: NDArray[Any], own_seat: NDArray[np.int64], rules: Rules
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Win shares (N,) and hands (N, 1) of the lone agents, from matches played out."""
     won = states["winners"][:, None] >> np.arange(rules.seats) & 1
@@ -172,7 +183,7 @@ def _hand_figures(
         moon = own - by_source.sum(axis=1)
         by_period[:, -1] -= moon  # it was told with the last trick
         figures = np.column_stack([by_source, moon, by_period])
-        return (penalties.sum(axis=1) - own) / (rules.seats - 1) - own, figures
+        return others_less_own(penalties)[rows, own_seat], figures
     return own, np.column_stack([by_source, by_period])
 
 
@@ -225,4 +236,4 @@ def _play_one(agent: Agent, others: Agent, games: range, **options: Any) -> NDAr
     most = max(1, TABLES // options["rules"].seats)
     blocks = (games[first : first + most] for first in range(0, len(games), most))
     played = (play_pairs([(agent, others)], block, **options) for block in blocks)
-    return np.concatenate([each.scores[:, 0] for each in played])
+    return np.concatenate([block.scores[:, 0] for block in played])

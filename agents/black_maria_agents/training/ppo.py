@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from black_maria.kernels import kernel
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy
-from black_maria_agents.selfplay import Rollout
+from black_maria_agents.training.selfplay import Rollout
 
 
 @dataclass(frozen=True)
@@ -150,13 +150,17 @@ class PPO:
         policy: The policy that is trained.
         critic: Its oracle critic, on the same device.
         config: The update's settings.
-        teachers: Policies on the same device whose mean the policy is drawn towards.
+        teachers: Policies on the same device whose mean the policy is pulled towards; they may
+            read fewer blocks of the observation than it does, but no others.
         autocast: Compute in bfloat16 where PyTorch thinks it safe.
         seed: Seed of the minibatches' order.
         ranks: The processes that train together, each on rollouts of its own.
 
     Attributes:
         updates: Updates made so far; with the seed it settles the minibatches' order.
+
+    Raises:
+        ValueError: A teacher reads what the policy doesn't.
     """
 
     def __init__(
@@ -181,6 +185,7 @@ class PPO:
         self._ranks = ranks or Ranks()
         self._parameters = [*policy.parameters(), *critic.parameters()]
         self._device = self._parameters[0].device
+        self._columns = [self._columns_of(teacher) for teacher in teachers]
         self.optimizer = torch.optim.Adam(
             self._parameters, lr=config.learning_rate, eps=1e-5, fused=True
         )
@@ -191,15 +196,15 @@ class PPO:
 
     def batch(self, rollout: Rollout) -> Batch:
         """The rollout's choices with their advantages and returns."""
-        kept = torch.from_numpy(np.flatnonzero(rollout.choice)).to(self._device)
+        rows = torch.from_numpy(np.flatnonzero(rollout.choice)).to(self._device)
 
         def chosen(tensor: Tensor) -> Tensor:
-            return tensor.flatten(0, 1).index_select(0, kept)
+            return tensor.flatten(0, 1).index_select(0, rows)
 
         features, hidden, mask = map(chosen, (rollout.features, rollout.hidden, rollout.mask))
-        kept_values = self._in_parts(self.critic, features, hidden)
+        chosen_values = self._in_parts(self.critic, features, hidden)
         values = np.zeros(rollout.choice.shape, np.float32)
-        values[rollout.choice] = kept_values.cpu().numpy()
+        values[rollout.choice] = chosen_values.cpu().numpy()
         advantage = np.empty_like(values)
         advantages(
             rollout.rewards * np.float32(self.config.reward_scale),
@@ -218,7 +223,7 @@ class PPO:
             action=chosen(rollout.action),
             log_prob=chosen(rollout.log_prob),
             advantage=self._normalised(adv),
-            returns=adv + kept_values,
+            returns=adv + chosen_values,
             teacher=self._in_parts(self._taught, features, mask),
         )
 
@@ -234,8 +239,21 @@ class PPO:
         """The teachers' mean policy, (B, 52) float32; (B, 0) without any."""
         if not self.teachers:
             return torch.empty(len(mask), 0, device=self._device)
-        policies = [teacher(features, mask).exp() for teacher in self.teachers]
+        policies = [
+            teacher(features if columns is None else features[:, columns], mask).exp()
+            for teacher, columns in zip(self.teachers, self._columns, strict=True)
+        ]
         return torch.stack(policies).mean(0)
+
+    def _columns_of(self, teacher: Policy) -> Tensor | None:
+        """Which of the policy's features a teacher reads; None: the same ones."""
+        if [*teacher.features.blocks] == [*self.policy.features.blocks]:
+            return None
+        try:
+            columns = teacher.features.within(self.policy.features)
+        except ValueError as error:
+            raise ValueError(f"the policy can't learn from a teacher: {error}") from None
+        return torch.from_numpy(columns).to(self._device)
 
     @torch.no_grad()
     def _in_parts(self, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:

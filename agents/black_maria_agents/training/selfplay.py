@@ -18,7 +18,8 @@ from black_maria.kernels import kernel
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.base import Agent
-from black_maria_agents.network import Policy, draw, features_of, gather, hidden_size
+from black_maria_agents.features import Features, features_of, gather, hidden_size
+from black_maria_agents.network import Policy, sample
 
 
 @kernel
@@ -87,6 +88,7 @@ class SelfPlay:
 
     Args:
         rules: The rules to play by.
+        features: What the policy reads; what new ones do unless given.
         tables: Tables side by side.
         hands: Hands of every table in a rollout.
         seed: Seed of deals and choices.
@@ -101,6 +103,7 @@ class SelfPlay:
         self,
         rules: Rules,
         *,
+        features: Features | None = None,
         tables: int,
         hands: int,
         seed: int,
@@ -119,7 +122,7 @@ class SelfPlay:
         self.seconds = {"engine": 0.0, "inference": 0.0}
         self._hands, self._seed = hands, seed
         layout, steps = self.tables.layout, hands * rules.most_plies
-        self._features = features_of(layout)
+        self._features = features or features_of(layout)
         shape = (steps, tables)
 
         def buffer(*size: int, dtype: torch.dtype) -> Tensor:
@@ -153,7 +156,7 @@ class SelfPlay:
         """Play whole hands; a view of the buffers.
 
         Args:
-            policy: The policy that learns, drawn from.
+            policy: The policy that learns; its cards are sampled.
             seating: Who sits where; without it, that policy in every seat.
         """
         rules, start = self.tables.rules, time.perf_counter()
@@ -177,7 +180,7 @@ class SelfPlay:
             rows = np.flatnonzero(out.choice[t])
             at = torch.from_numpy(rows).to(out.mask.device)
             log_probs = policy(out.features[t, at], out.mask[t, at])
-            cards = draw(log_probs, keys[rows])
+            cards = sample(log_probs, keys[rows])
             out.log_prob[t] = 0
             out.log_prob[t, at] = log_probs.gather(-1, cards[:, None]).squeeze(-1)
             actions[rows] = cards.cpu().numpy()

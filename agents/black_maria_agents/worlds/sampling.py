@@ -19,12 +19,12 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from black_maria.cards import NUM_CARDS, card_name
+from black_maria.cards import NUM_CARDS
 from black_maria.engine import STATE, observe_all, rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
-from black_maria_agents.dealing import sample_rows
-from black_maria_agents.facts import REFUSALS
+from black_maria_agents.worlds.dealing import sample_rows
+from black_maria_agents.worlds.refusals import refusal_words
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class Worlds:
     rules: Rules
     observation: NDArray[np.int8]
     """The observations, (B, F) or (F,) int8. Not a copy."""
-    records: NDArray[Any]
-    """The worlds as records of ``engine.STATE``, (B, n) or (n,)."""
+    games: NDArray[Any]
+    """The worlds, (B, n) or (n,): each a whole game, ``engine.STATE``."""
 
     @cached_property
     def holding(self) -> NDArray[np.int8]:
         """Cards that each seat holds now, (B, n, S, 52) int8 counts."""
-        return card_counts(self.records["holding"][..., : self.rules.seats, :])
+        return card_counts(self.games["holding"][..., : self.rules.seats, :])
 
     @cached_property
     def given(self) -> NDArray[np.int8]:
@@ -52,12 +52,12 @@ class Worlds:
         While passing, seats between dealer's left and the observer have committed, so theirs
         are out of their holdings; the others' are zeros.
         """
-        return card_counts(self.records["given"][..., : self.rules.seats, :])
+        return card_counts(self.games["given"][..., : self.rules.seats, :])
 
     @cached_property
     def kitty(self) -> NDArray[np.int8]:
         """Cards that were dealt to nobody, (B, n, 52) int8 counts; known once they are taken."""
-        return card_counts(self.records["kitty"])
+        return card_counts(self.games["kitty"])
 
     def states(self) -> NDArray[Any]:
         """Full engine records, (B · n,), worlds of an observation in a row: a copy.
@@ -67,12 +67,12 @@ class Worlds:
         taken stand in an order that may not be the one they were played in; nothing but an
         observation's ``history`` hangs on it.
         """
-        return self.records.reshape(-1).copy()
+        return self.games.reshape(-1).copy()
 
     def views(self) -> NDArray[np.int8]:
         """What every seat sees in each world, (B · n, S, F) int8; the observer's is given."""
         layout = layout_of(self.rules)
-        states = self.records.reshape(-1)
+        states = self.games.reshape(-1)
         views = np.empty((states.size, self.rules.seats, layout.size), np.int8)
         observe_all(states, rules_record(self.rules), layout.record, views)
         return views
@@ -85,7 +85,7 @@ def sample_worlds(
     rules: str | Rules = "three_player",
     history: NDArray[np.int8] | None = None,
 ) -> Worlds:
-    """Draw worlds that agree with an observation, uniformly.
+    """Sample worlds that agree with an observation, uniformly.
 
     World w of a row depends on the row's observation, history and key alone: not on n, the
     batch, or any other draw. Identical cards of two packs count as different cards, as they do
@@ -123,13 +123,6 @@ def sample_worlds(
     if refusal:
         raise ValueError(refusal_words(refusal, what, None if single else row))
     return Worlds(rules, observation, states[0] if single else states)
-
-
-def refusal_words(refusal: int, what: int, row: int | None = None) -> str:
-    """Why an observation is impossible: what ``reading.read`` returned, in words."""
-    card = card_name(what) if 0 <= what < NUM_CARDS else ""
-    reason = REFUSALS[refusal].format(card=card, number=what)
-    return f"{'' if row is None else f'row {row}: '}impossible observation: {reason}"
 
 
 def card_counts(planes: NDArray[np.int64]) -> NDArray[np.int8]:

@@ -1,6 +1,6 @@
 """Determinised search: an opponent that looks ahead in deals it could be facing.
 
-``pimc:worlds=30,sims=333`` draws 30 full deals that agree with everything the seat knows,
+``pimc:worlds=30,sims=333`` samples 30 full deals that agree with everything the seat knows,
 searches each with 333 simulations as if all cards lay open, and plays the card that is best on
 average. It passes by search too. It sees the observation and nothing else.
 
@@ -14,12 +14,11 @@ average. It passes by search too. It sees the observation and nothing else.
 * A value for every seat, backed up by who moves: C. Luckhardt and K. Irani, "An Algorithmic
   Solution of N-Person Games", AAAI 1986 (max^n).
 
-The worlds are uniform but for one belief: a seat rarely kept a heavy card that it could pass
-(``KEPT``).
+The worlds are uniform but for one belief: a seat rarely held a heavy card back that it could
+pass (``RETAINED``).
 """
 
 import functools
-import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -32,20 +31,19 @@ from black_maria.cards import NUM_CARDS
 from black_maria.engine import rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
-from black_maria_agents.names import options_of
-from black_maria_agents.playouts import SCALE, make_plan
-from black_maria_agents.tree import OPTIONS, search_row
-from black_maria_agents.worlds import Worlds, refusal_words, sample_worlds
-
-__all__ = ["SearchAgent", "Worlds", "sample_worlds", "search_agent"]
+from black_maria.threads import cores
+from black_maria_agents.options import options_of
+from black_maria_agents.search.rollouts import SCALE, make_plan
+from black_maria_agents.search.tree import OPTIONS, search_row
+from black_maria_agents.worlds.refusals import refusal_words
 
 FAMILY: Final = "pimc"
 EXAMPLE: Final = "pimc:worlds=30,sims=333"
 
 EXPLORE: Final = 12.0
 """Weight of the confidence bound, in penalty points of a pack of 43."""
-KEPT: Final = 0.25
-"""How likely a seat kept a heavy card that it could pass on."""
+RETAINED: Final = 0.25
+"""How likely a seat held back a heavy card that it could pass on."""
 
 
 class SearchAgent:
@@ -59,6 +57,7 @@ class SearchAgent:
         worlds: Deals searched for each decision.
         sims: Simulations in each of them.
         threads: Rows searched at the same time; None: as many as there are cores to use.
+        name: What it is called; its budget, as ``load_agent`` takes it, unless given.
 
     Raises:
         ValueError: A number under 1, or an unknown profile.
@@ -71,28 +70,36 @@ class SearchAgent:
         worlds: int = 30,
         sims: int = 333,
         threads: int | None = None,
+        name: str = "",
     ) -> None:
         """Set the budget; nothing is searched yet."""
+        self.name = name or f"{FAMILY}:worlds={worlds},sims={sims}"
         self.rules = as_rules(rules)
         self.worlds, self.sims = worlds, sims
         for name, value in (("worlds", worlds), ("sims", sims), ("threads", threads or 1)):
             if value < 1:
                 raise ValueError(f"pimc: {name} must be a whole number from 1, not {value}")
         self._asked_threads = threads
-        self.threads = threads or _cores()
+        self.threads = threads or cores()
         self._layout = layout_of(self.rules)
         self._options = np.zeros(1, OPTIONS)
         self._options["worlds"], self._options["sims"] = worlds, sims
         points = sum(max(self.rules.penalties[card], 0) for card in self.rules.deck)
         self._options["explore"] = EXPLORE * points / self.rules.packs / SCALE
-        self._options["kept"] = KEPT
+        self._options["retained"] = RETAINED
 
     def __reduce__(self) -> tuple[Callable[..., "SearchAgent"], tuple[Any, ...]]:
         """Pickle by what it was made from: another process finds its own kernels."""
         made = functools.partial(
-            SearchAgent, worlds=self.worlds, sims=self.sims, threads=self._asked_threads
-        )
+            SearchAgent, worlds=self.worlds, sims=self.sims, threads=self._asked_threads,
+            name=self.name,
+        )  # fmt: skip
         return made, (self.rules,)
+
+    @property
+    def identity(self) -> str:
+        """Its name, which says all that it plays by."""
+        return self.name
 
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
@@ -159,10 +166,4 @@ def search_agent(name: str, rules: str | Rules = "three_player") -> SearchAgent:
     if name.partition(":")[0] != FAMILY:
         raise ValueError(f"no search {name!r}: write {FAMILY}, or as in {EXAMPLE}")
     options: Any = options_of(name, {"worlds": 30, "sims": 333, "threads": None})
-    return SearchAgent(rules, **options)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return SearchAgent(rules, name=name, **options)

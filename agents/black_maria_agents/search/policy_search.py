@@ -1,4 +1,4 @@
-"""A policy that looks before it plays: sampled worlds, played out by the policy itself.
+"""A policy that looks before it plays: sampled worlds, rolled out by the policy itself.
 
 For each card that the policy finds likely, the hand is played to its end in many worlds
 (``sample_worlds``), the policy in every seat; the card is chosen that costs least on average.
@@ -13,7 +13,7 @@ that the others have passed and played in it.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,10 @@ from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.worlds import Worlds, sample_worlds
+from black_maria_agents.scoring import others_less_own
+from black_maria_agents.worlds.sampling import Worlds, sample_worlds
+
+FAMILY: Final = "search"
 
 LIKELY = 0.05
 """Cards that the policy gives less than this are not searched."""
@@ -34,9 +37,9 @@ REGRET = 0.5
 DOUBT = 0.1
 """How probably a card was played at random, when worlds are weighted."""
 SPARE = 3
-"""Worlds drawn for each one that is played out, when they are weighted."""
+"""Worlds sampled for each one that is rolled out, when they are weighted."""
 TABLES = 8192
-"""Games played out side by side; no result depends on it."""
+"""Rollouts side by side; no result depends on it."""
 
 
 class PolicySearch:
@@ -46,6 +49,7 @@ class PolicySearch:
         agent: The policy.
         rules: The rules to play by.
         worlds: Worlds that each card is tried in.
+        name: What it is called; its policy and budget unless given.
 
     Raises:
         ValueError: No worlds.
@@ -53,14 +57,22 @@ class PolicySearch:
 
     needs_history = True
 
-    def __init__(self, agent: PolicyAgent, rules: Rules, *, worlds: int = 64) -> None:
+    def __init__(
+        self, agent: PolicyAgent, rules: Rules, *, worlds: int = 64, name: str = ""
+    ) -> None:
         """Take the policy over."""
         if worlds < 1:
             raise ValueError(f"worlds={worlds}: must be at least 1")
+        self.name = name or f"{FAMILY}:policy={agent.name},worlds={worlds}"
         self.agent = agent
         self.rules = rules
         self.worlds = worlds
         self._layout = layout_of(rules)
+
+    @property
+    def identity(self) -> str:
+        """Its name and the hash of its policy's file; it samples nothing, whatever that does."""
+        return " ".join(filter(None, [self.name, self.agent.fingerprint]))
 
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
@@ -95,16 +107,16 @@ class PolicySearch:
         history: NDArray[np.int8] | None,
     ) -> NDArray[np.float64]:
         """What each likely card costs on average, (B, 52); 0 for the others."""
-        worlds = self._draw(observation, keys, history)
-        count, n = worlds.records.shape
+        worlds = self._worlds(observation, keys, history)
+        count, n = worlds.games.shape
         row, card = np.nonzero(likely)
         world = (row[:, None] * n + np.arange(n)).reshape(-1)
-        outcome = self._play_out(worlds.records.reshape(-1)[world], np.repeat(card, n))
+        outcome = self._roll_out(worlds.games.reshape(-1)[world], np.repeat(card, n))
         costs = np.zeros((count, NUM_CARDS))
         costs[row, card] = outcome.reshape(-1, n).mean(axis=1)
         return costs
 
-    def _play_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _roll_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
         """Play these cards, then the policy's likeliest ones to the end; the observers' costs."""
         tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
         tables.load(states)
@@ -116,10 +128,9 @@ class PolicySearch:
             _, done = tables.step(actions, playing)
             playing &= ~done
         penalties = tables.states()["penalties"][:, : self.rules.seats].astype(np.float64)
-        costs: NDArray[np.float64] = penalties[:, 0]
         if self.rules.total_varies:
-            costs = costs - (penalties.sum(axis=1) - costs) / (self.rules.seats - 1)
-        return costs
+            return -others_less_own(penalties)[:, 0]
+        return penalties[:, 0]
 
     def _greedy(
         self, observation: NDArray[np.int8], mask: NDArray[np.int8], where: NDArray[np.bool_]
@@ -130,13 +141,13 @@ class PolicySearch:
         actions[rows] = self.agent.log_probs(observation[rows], mask[rows]).argmax(-1).numpy()
         return actions
 
-    def _draw(
+    def _worlds(
         self,
         observation: NDArray[np.int8],
         keys: NDArray[np.uint64],
         history: NDArray[np.int8] | None,
     ) -> Worlds:
-        """Worlds to play out, (B, n): drawn by their likelihood if the history is known."""
+        """Worlds to roll out, (B, n): sampled by their likelihood if the history is known."""
         if history is None:
             return sample_worlds(observation, self.worlds, keys, self.rules)
         worlds = sample_worlds(observation, SPARE * self.worlds, keys, self.rules, history)
@@ -148,50 +159,60 @@ class PolicySearch:
         grid = (np.arange(self.worlds) + starts[:, None]) / self.worlds
         chosen = np.stack([np.searchsorted(p, g) for p, g in zip(places, grid, strict=True)])
         chosen = chosen.clip(max=places.shape[1] - 1)
-        return Worlds(self.rules, observation, np.take_along_axis(worlds.records, chosen, axis=1))
+        return Worlds(self.rules, observation, np.take_along_axis(worlds.games, chosen, axis=1))
 
     def _log_likelihood(self, worlds: Worlds) -> NDArray[np.float64]:
         """How likely the policy passes and plays what the others have, in each world: (B, n)."""
-        records = worlds.records.reshape(-1)
-        if records["playoff"].any():
-            return np.zeros(worlds.records.shape)  # absent seats: taken as equally likely
-        tables = from_the_start(records, self.rules)
-        total = np.zeros(len(records))
-        given, played = records["given"][:, : self.rules.seats], records["num_played"]
-        passed = records["num_passed"].astype(np.int64)
-        plies = passed + played
+        games = worlds.games.reshape(-1)
+        if games["playoff"].any():
+            return np.zeros(worlds.games.shape)  # absent seats: taken as equally likely
+        tables = from_the_start(games, self.rules)
+        total = np.zeros(len(games))
+        plies = games["num_passed"].astype(np.int64) + games["num_played"]
         for ply in range(int(plies.max(initial=0))):
             going = ply < plies
             obs, seat = tables.observe()
             mask = obs["action_mask"]
             asked = np.flatnonzero(going & (seat != 0) & (mask.sum(axis=1, dtype=np.int8) > 1))
-            log_probs = np.zeros((len(records), NUM_CARDS))
+            log_probs = np.zeros((len(games), NUM_CARDS))
             log_probs[asked] = self.agent.log_probs(obs["observation"][asked], mask[asked]).numpy()
-            passing = ply < passed
-            rows = np.arange(len(records))
-            # of the cards that a seat passes, the likeliest first: their order isn't known
-            planes = given[rows, seat]
-            rest = (planes[:, :1] >> np.arange(NUM_CARDS) & 1).astype(np.bool_) & (mask > 0)
-            of_pass = np.where(rest, log_probs, -np.inf)
-            card = np.where(
-                passing,
-                of_pass.argmax(axis=1),
-                records["cards"][rows, np.maximum(ply - passed, 0)],
-            )
-            chance = np.where(passing, np.exp(of_pass).sum(axis=1), np.exp(log_probs[rows, card]))
+            card, chance = chosen_at(games, ply, seat, np.where(mask, log_probs, -np.inf))
             doubted = (1 - DOUBT) * chance + DOUBT / np.maximum(mask.sum(axis=1), 1)
             total[asked] += np.log(doubted[asked])
             tables.step(card, going)
-        return total.reshape(worlds.records.shape)
+        return total.reshape(worlds.games.shape)
 
 
-def from_the_start(records: NDArray[Any], rules: Rules) -> Tables:
-    """Tables at which the hands of these records are about to begin, before anyone passed."""
-    had = np.zeros((len(records), rules.seats, NUM_CARDS), np.int8)
-    engine.dealt_cards(records, engine.rules_record(rules), had)
-    dealt = _cards(had).reshape(len(records), rules.seats, -1)
-    tables = Tables(np.zeros(len(records), np.int64), rules, deal_on=False)
-    tables.start(deal=dealt, dealer=records["dealer"], number=records["hand"])
+def chosen_at(
+    games: NDArray[Any], ply: int, seat: NDArray[np.int64], log_probs: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The card that each game (N,) has at a ply, and how likely it was, (N,) each.
+
+    Of the cards that a seat passes the likeliest comes first, and any of them counts: in which
+    order it picked them isn't known.
+
+    Args:
+        games: What is passed and played in them.
+        ply: Cards passed and played before.
+        seat: (N,), who is to move.
+        log_probs: (N, 52), −inf for cards that are not legal.
+    """
+    rows, passed = np.arange(len(games)), games["num_passed"].astype(np.int64)
+    rest = (games["given"][rows, seat, :1] >> np.arange(NUM_CARDS) & 1).astype(np.bool_)
+    of_pass = np.where(rest, log_probs, -np.inf)
+    played = games["cards"][rows, np.maximum(ply - passed, 0)]
+    card = np.where(ply < passed, of_pass.argmax(axis=1), played)
+    chance_played = np.exp(log_probs[rows, card])
+    return card, np.where(ply < passed, np.exp(of_pass).sum(axis=1), chance_played)
+
+
+def from_the_start(games: NDArray[Any], rules: Rules) -> Tables:
+    """Tables at which the hands of these games (N,) are about to begin, before anyone passed."""
+    had = np.zeros((len(games), rules.seats, NUM_CARDS), np.int8)
+    engine.dealt_cards(games, engine.rules_record(rules), had)
+    dealt = _cards(had).reshape(len(games), rules.seats, -1)
+    tables = Tables(np.zeros(len(games), np.int64), rules, deal_on=False)
+    tables.start(deal=dealt, dealer=games["dealer"], number=games["hand"])
     return tables
 
 

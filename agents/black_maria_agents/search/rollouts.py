@@ -1,7 +1,7 @@
-"""Rules of thumb that play a sampled world out fast, with a little randomness.
+"""Rollouts: rules of thumb that play a sampled world to its end, fast, with a little randomness.
 
 They look at the mover's own cards and at those that others hold *together*, which a player who
-counts knows as well: playouts that used who holds what would value a card by play that nobody
+counts knows as well: rollouts that used who holds what would value a card by play that nobody
 could find at the table, and measured worse.
 """
 
@@ -15,8 +15,8 @@ from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.engine import OVER, record_type
 from black_maria.kernels import kernel
 from black_maria.rules import Rules
-from black_maria_agents.facts import draw
-from black_maria_agents.reading import play_on
+from black_maria_agents.worlds.states import take_turn
+from black_maria_agents.worlds.stream import next_bits
 
 SCALE: Final = 43.0
 """Points a pack that constants are meant for; other rules' penalties are scaled to it."""
@@ -86,7 +86,7 @@ def make_plan(rules: Rules) -> NDArray[Any]:
 
 
 @kernel
-def play_out(state, rules, plan, stream):
+def roll_out(state, rules, plan, stream):
     """Play to the hand's end, or until no more points can fall; ``penalties`` are final then."""
     while state.phase != OVER:
         if state.in_trick == 0 and not plan.moon:
@@ -95,7 +95,7 @@ def play_out(state, rules, plan, stream):
                 left |= state.holding[seat, 0]
             if left & plan.costly == 0 and state.pile_start == state.num_played:
                 return
-        play_on(state, rules, choose(state, rules, plan, stream))
+        take_turn(state, rules, choose(state, rules, plan, stream))
 
 
 @kernel
@@ -104,7 +104,7 @@ def choose(state, rules, plan, stream):
     legal = state.legal
     if legal & (legal - 1) == 0:
         return lowest(legal)
-    bits = np.int64(draw(stream) >> np.uint64(1))
+    bits = np.int64(next_bits(stream) >> np.uint64(1))
     if bits & 255 < NOISE:
         return any_card(legal, bits >> 8)
     if state.led < 0:
@@ -216,8 +216,8 @@ def follow(state, rules, plan, mine, bits):
                 rank = plan.worst[k] - shift
                 if 0 <= rank < NUM_RANKS and under >> rank & 1:
                     return rank
-        kept = under & ~(plan.bonus >> shift)
-        return _HIGH[kept if kept else under]
+        plain = under & ~(plan.bonus >> shift)
+        return _HIGH[plain if plain else under]
     if light == 0:
         light = mine
     if not last:

@@ -1,0 +1,119 @@
+"""What a network reads: blocks of the observation, named, in the network's own order.
+
+Blocks are found in the layout by their names, so a network that knows them reads the same from a
+layout that has more of them or has them in another order.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_SYMBOLS
+from black_maria.kernels import kernel
+from black_maria.layout import Layout
+
+ZERO, ONE = -2, -1
+"""Features that are the same in every observation, as entries of ``Features.index``."""
+
+
+class Features:
+    """The observation in a network's order: suit by suit, then what isn't of a suit.
+
+    A suit's features are its own cards and marks, all that isn't of a suit, and four constants
+    that tell which suit it is; cards and marks stand block after block, in the order in which
+    the blocks are named.
+
+    Args:
+        layout: The observation layout.
+        blocks: Names of blocks of the layout.
+
+    Attributes:
+        blocks: Their shapes by name, in that order.
+        index: (F',) int64, the observation's entry for every feature, or a constant.
+        per_suit: Features of each of the four suits; they come first.
+        rest: Where the blocks that aren't of a suit stand, from the end of the suits' features.
+        num_rest: How many those are.
+    """
+
+    def __init__(self, layout: Layout, blocks: Iterable[str]) -> None:
+        """Sort the blocks by their last axis: cards, suits, or neither."""
+        self.blocks = {name: layout.blocks[name].shape for name in blocks}
+        suits: list[NDArray[np.int64]] = []
+        rest: list[NDArray[np.int64]] = []
+        self.rest: dict[str, slice] = {}
+        self.num_rest = 0
+        for name, shape in self.blocks.items():
+            block = layout.blocks[name]
+            entries = np.arange(block.start, block.stop)
+            if shape[-1] == NUM_CARDS:
+                suits.append(entries.reshape(-1, NUM_SUITS, NUM_RANKS).swapaxes(0, 1))
+            elif block.axes[-1] == tuple(SUIT_SYMBOLS):
+                suits.append(entries.reshape(-1, NUM_SUITS, 1).swapaxes(0, 1))
+            else:
+                self.rest[name] = slice(self.num_rest, self.num_rest + len(entries))
+                self.num_rest += len(entries)
+                rest.append(entries)
+        others = np.concatenate(rest)
+        by_suit = np.hstack(
+            [
+                *(part.reshape(NUM_SUITS, -1) for part in suits),
+                np.tile(others, (NUM_SUITS, 1)),
+                np.where(np.eye(NUM_SUITS), ONE, ZERO),
+            ]
+        )
+        self.per_suit = by_suit.shape[1]
+        self.index = np.concatenate([by_suit.reshape(-1), others])
+
+    def __len__(self) -> int:
+        """How many features."""
+        return len(self.index)
+
+    def of(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
+        """The features (B, F') int8 of observations (B, F) int8."""
+        features = np.empty((len(observation), len(self)), np.int8)
+        gather(observation, self.index, features)
+        return features
+
+    def within(self, other: "Features") -> NDArray[np.int64]:
+        """Where each of these features stands among another network's, (F',) int64.
+
+        Raises:
+            ValueError: The other network doesn't read all of these blocks; names those it lacks.
+        """
+        lacking = [name for name in self.blocks if name not in other.blocks]
+        if lacking:
+            raise ValueError(f"it doesn't read {', '.join(lacking)}")
+        places = {int(entry): place for place, entry in enumerate(other.index)}
+        return np.array([places[int(entry)] for entry in self.index])
+
+
+def features_of(layout: Layout, blocks: Iterable[str] | None = None) -> Features:
+    """The features of a layout, made once.
+
+    Args:
+        layout: The observation layout.
+        blocks: Names of the blocks to read; without them all that matter under the layout's
+            rules: who took what changes nothing that is to come unless a moon may be shot.
+    """
+    if blocks is None:
+        blocks = (n for n in layout.blocks if n != "captured" or layout.rules.moon != "none")
+    return _features(layout, tuple(blocks))
+
+
+_features = lru_cache(Features)
+
+
+@kernel
+def gather(rows: NDArray[np.int8], index: NDArray[np.int64], out: NDArray[np.int8]) -> None:
+    """Write ``rows[:, index]`` and the constants to ``out``."""
+    for i in range(len(rows)):
+        for k in range(len(index)):
+            entry = index[k]
+            out[i, k] = rows[i, entry] if entry >= 0 else entry == ONE
+
+
+def hidden_size(layout: Layout) -> int:
+    """Inputs for the others' cards: held and picked to pass, of every other seat."""
+    return (layout.rules.seats - 1) * 2 * NUM_CARDS

@@ -1,0 +1,11 @@
+"""Training by self-play: a run and its folder, rollouts, opponents, the update."""
+
+from black_maria_agents.training.config import PRESETS, TrainConfig
+from black_maria_agents.training.opponents import OpponentPool
+from black_maria_agents.training.ppo import PPO, PPOConfig
+from black_maria_agents.training.run import Training
+from black_maria_agents.training.selfplay import SelfPlay
+
+__all__ = [
+    "PPO", "PRESETS", "OpponentPool", "PPOConfig", "SelfPlay", "TrainConfig", "Training",
+]  # fmt: skip

@@ -1,0 +1,116 @@
+"""A training run's configuration, checked, and the presets that give it its defaults."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import tyro
+
+from black_maria_agents.seeds import TEST_SEEDS
+from black_maria_agents.training.ppo import PPOConfig
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One seed, one result: a run is a fixed number of decisions."""
+
+    run: str = "first"
+    """Folder under ``runs/``; a number is added if it exists."""
+    seed: int = 1
+    """Of weights, deals, choices and minibatches; below 2**63, where the test seeds start."""
+    rules: str = "three_player"
+    """The profile to play by."""
+    seats: int | None = None
+    """Players at the table, where the profile leaves it open."""
+    decisions: int = 5_000_000
+    """Decisions of all seats, rounded up to whole rollouts."""
+    tables: int = 512
+    """Tables played side by side, in all processes together."""
+    hands: int = 1
+    """Hands of each table in a rollout."""
+    width: int = 128
+    """Units of the trunk's two layers, of policy and critic; see ``network.SuitNetwork``."""
+    opponents: tuple[str, ...] = ()
+    """Agents that the learner meets at some tables, one in a rollout."""
+    opponent_share: float = 0.0
+    """The part of the tables where the learner has one seat and an opponent the others."""
+    snapshots: int = 0
+    """Past selves among the opponents, at most."""
+    snapshot_every: int = 100
+    """Updates between two of them."""
+    init_from: str | None = None
+    """Start with the weights of this checkpoint, a path or ``champion``, of the same width."""
+    teachers: tuple[str, ...] = ()
+    """Networks whose mean policy the learner is drawn towards, at first; see ``teacher_start``."""
+    best_response_to: str | None = None
+    """Learn to play alone against copies of this agent, at all tables: how exploitable is it?"""
+    device: str = "cpu"
+    """Where the networks compute: ``cpu``, ``cuda``, ``cuda:1`` …"""
+    precision: str = "auto"
+    """``float32``, ``bfloat16`` (autocast), or ``auto``: what multiplies faster here."""
+    threads: int = 2
+    """PyTorch's threads; another number may change the last bits of a result."""
+    score_every: int = 10
+    """Updates between two scores against ducks, or against whom it responds to."""
+    score_deals: int = 200
+    """Deals of such a score."""
+    final_deals: int = 2000
+    """Deals of each pair in the final table."""
+    ppo: tyro.conf.OmitArgPrefixes[PPOConfig] = field(default_factory=PPOConfig)
+    """The update's settings."""
+
+    def __post_init__(self) -> None:
+        """Refuse impossible settings.
+
+        Raises:
+            ValueError: Names the setting and what fits.
+        """
+        if not 0 <= self.seed < TEST_SEEDS:
+            raise ValueError(f"seed={self.seed}: training seeds are 0 … 2**63 - 1")
+        for name in (
+            "decisions", "tables", "hands", "threads", "snapshot_every", "score_every",
+            "score_deals", "final_deals",
+        ):  # fmt: skip
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
+        if self.width < 4 or self.width % 4:
+            raise ValueError(f"width={self.width}: must be a multiple of 4")
+        if not 0 <= self.opponent_share <= 1:
+            raise ValueError(f"opponent_share={self.opponent_share}: must lie in 0 … 1")
+        if self.snapshots < 0:
+            raise ValueError(f"snapshots={self.snapshots}: must be 0 or more")
+        mixed = bool(self.opponents or self.snapshots)
+        if mixed and self.best_response_to:
+            raise ValueError("best_response_to: leave out opponents and snapshots")
+        if mixed != (self.opponent_share > 0):
+            raise ValueError("give opponents or snapshots and an opponent_share, or none of them")
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> "TrainConfig":
+        """The configuration that ``dataclasses.asdict`` took apart.
+
+        Raises:
+            TypeError: Settings of another version.
+        """
+        settings = dict(settings)
+        for name in ("opponents", "teachers"):
+            settings[name] = tuple(settings[name])
+        return cls(**settings | {"ppo": PPOConfig(**settings["ppo"])})
+
+
+_QUICK: Final = TrainConfig()
+PRESETS: Final[Mapping[str, TrainConfig]] = {
+    "quick": _QUICK,
+    "standard": replace(_QUICK, run="standard", decisions=40_000_000, score_every=50),
+    "champion": replace(
+        _QUICK,
+        run="champion",
+        decisions=70_000_000,
+        width=192,
+        opponents=("duck", "heuristic"),
+        opponent_share=0.2,
+        snapshots=8,
+        score_every=50,
+    ),
+}
+"""Runs of about 2 minutes, a quarter of an hour, and about an hour on two cores."""

@@ -1,0 +1,189 @@
+"""A training run: networks, tables and opponents, the loop's one step, and its checkpoint.
+
+Everything in a run follows from its configuration: deals, choices, minibatches and opponents
+are drawn by (seed, number of the update), so a run goes on from a checkpoint as if it had
+never stopped.
+"""
+
+import dataclasses
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from black_maria.layout import layout_of
+from black_maria.rules import Rules
+from black_maria_agents import checkpoint
+from black_maria_agents.checkpoint import CheckpointError
+from black_maria_agents.distributed import Ranks
+from black_maria_agents.loading import checkpoint_of, load_agent
+from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
+from black_maria_agents.training.config import TrainConfig
+from black_maria_agents.training.opponents import OpponentPool
+from black_maria_agents.training.ppo import PPO, choose_precision
+from black_maria_agents.training.selfplay import SelfPlay
+
+
+class Training:
+    """A run in progress.
+
+    Args:
+        config: Its settings.
+        ranks: The processes that train together.
+        start: Content of a checkpoint whose weights the networks start with, reading the blocks
+            that those read; without it that of ``config.init_from``, if there is one.
+
+    Attributes:
+        agent: The policy as an agent that plays its likeliest card.
+        decisions: Decisions made so far, by all processes.
+        figures: What the last update gave to log.
+
+    Raises:
+        ValueError: Settings that don't go together; says what would.
+        CheckpointError: An opponent's checkpoint can't be used.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        ranks: Ranks | None = None,
+        *,
+        start: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Make networks, tables and opponents."""
+        self.config = config
+        self.ranks = ranks = ranks or Ranks()
+        self.rules = rules = Rules.profile(config.rules, config.seats)
+        if config.tables % ranks.size:
+            raise ValueError(
+                f"tables={config.tables} can't be shared evenly by {ranks.size} processes"
+            )
+        tables = config.tables // ranks.size
+        device = torch.device(config.device)
+        self.precision = choose_precision(config.precision, config.width, device)
+        torch.set_num_threads(config.threads)
+        torch.manual_seed(config.seed)
+        if start is None and config.init_from:
+            start = checkpoint.load(checkpoint_of(config.init_from, rules), rules)
+        self.ppo = self._learner(start, device)
+        self.games = SelfPlay(
+            rules,
+            features=self.ppo.policy.features,
+            tables=tables,
+            hands=config.hands,
+            seed=config.seed,
+            first_table=ranks.rank * tables,
+            device=device,
+        )
+        self.pool = self._opponents()
+        self.agent = PolicyAgent(self.ppo.policy, rules, name=config.run)
+        self.decisions = 0
+        self.figures: dict[str, float] = {}
+        self._update_seconds = 0.0
+
+    def _learner(self, start: Mapping[str, Any] | None, device: torch.device) -> PPO:
+        """Networks and teachers, with the weights of a checkpoint's content if there is one."""
+        config, layout = self.config, layout_of(self.rules)
+        blocks = start["blocks"] if start else None
+        ppo = PPO(
+            Policy(layout, config.width, blocks).to(device),
+            OracleCritic(layout, config.width, blocks).to(device),
+            config.ppo,
+            teachers=[self._teacher(name).to(device) for name in config.teachers],
+            autocast=self.precision == "bfloat16",
+            seed=config.seed,
+            ranks=self.ranks,
+        )
+        if start is None:
+            return ppo
+        if start["width"] != config.width:
+            raise ValueError(
+                f"width={config.width}: must be {start['width']}, the width of "
+                f"init_from={config.init_from}"
+            )
+        ppo.policy.load_state_dict(start["policy"])
+        ppo.critic.load_state_dict(start["critic"])
+        return ppo
+
+    def _teacher(self, name: str) -> Policy:
+        """A network to learn from."""
+        agent = load_agent(name, self.rules)
+        if not isinstance(agent, PolicyAgent):
+            raise ValueError(f"teachers: {name} isn't a network")
+        return agent.policy.requires_grad_(False)
+
+    def _opponents(self) -> OpponentPool:
+        """Who else sits at the tables."""
+        config, alone = self.config, self.config.best_response_to
+        return OpponentPool(
+            self.rules,
+            [load_agent(name, self.rules) for name in ((alone,) if alone else config.opponents)],
+            share=1.0 if alone else config.opponent_share,
+            snapshots=0 if alone else config.snapshots,
+            every=config.snapshot_every,
+            seed=config.seed,
+        )
+
+    @property
+    def done(self) -> bool:
+        """Whether all decisions have been made."""
+        return self.decisions >= self.config.decisions
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time spent so far, by ``"engine"``, ``"inference"`` and ``"update"``."""
+        return self.games.seconds | {"update": self._update_seconds}
+
+    def step(self) -> None:
+        """Play a rollout and learn from it."""
+        ppo, games = self.ppo, self.games
+        seating = self.pool.seating(ppo.updates, len(games.tables))
+        with ppo.precision():
+            rollout = games.collect(ppo.policy, seating)
+        start = time.perf_counter()
+        self.figures = ppo.update(rollout, self.decisions / self.config.decisions)
+        self._update_seconds += time.perf_counter() - start
+        self.decisions += rollout.action.numel() * self.ranks.size
+        self.pool.add(ppo.updates, ppo.policy)
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint that ``resume`` goes on from and ``load_agent`` plays."""
+        checkpoint.save(
+            path,
+            policy=self.ppo.policy,
+            critic=self.ppo.critic,
+            rules=self.rules,
+            config=dataclasses.asdict(self.config) | {"precision": self.precision},
+            decisions=self.decisions,
+            training={
+                "optimizer": self.ppo.optimizer.state_dict(),
+                "updates": self.ppo.updates,
+                "next_hand": self.games.next_hand,
+                "pool": self.pool.state(),
+            },
+        )
+
+    @classmethod
+    def resume(cls, path: Path, ranks: Ranks | None = None) -> "Training":
+        """The run as it was when ``path`` was written.
+
+        Raises:
+            CheckpointError: The file can't be used; the message says why.
+        """
+        content = checkpoint.load(path)
+        state = content["training"]
+        if state is None:
+            raise CheckpointError(f"{path} holds an agent alone, without what a training needs")
+        try:
+            config = TrainConfig.from_dict(content["config"])
+            run = cls(config, ranks, start=content)
+            run.ppo.optimizer.load_state_dict(state["optimizer"])
+            run.ppo.updates = state["updates"]
+            run.games.seek(state["next_hand"])
+            run.pool.restore(state["pool"], run.ppo.policy)
+        except (KeyError, TypeError, RuntimeError) as error:
+            raise CheckpointError(f"{path} doesn't fit this version: {error}") from None
+        run.decisions = content["decisions"]
+        return run
