@@ -63,17 +63,26 @@ aren't the defaults of `three_player`:
 |---|---|
 | Five seats: which two twos go? The book's symbols are lost. | 2♣ and 2♦, the custom |
 | Six seats: the four twos go, 2♥ among them, yet the book counts 43 a hand. | what is dealt counts: 42 |
-| Length of a fixed match | 9 hands with 3 seats, 12 with 4 and 6, 10 with 5: all deal equally often |
-| Is a threshold reached or exceeded? | the page and all variants: reached; `traditional`: exceeded |
+| How many hands has a match of fixed length? The book gives 9 and 12 for three seats, wants multiples of three, and equally many deals for each. | 9 with 3 seats, 12 with 4 and 6, 15 with 5, where both hold |
+| Is a threshold reached or exceeded? | the page and `american_hearts`: reached; `traditional` and the book's variants, where they are played to one: exceeded |
 | What do a play-off's points count for? | they decide the play-off alone and enter no total; rewards are paid for them as in any hand |
-| Who plays it, with which cards? | the tied seats; 52 cards less the first twos (♣ ♦ ♥ ♠) that are over: two seats 26 each, three 17. If all tie, the profile's own pack |
+| Who plays it, with which cards? | the tied seats; 52 cards less the first twos (♣ ♦ ♥ ♠) that are over: two seats 26 each, three 17. If all tie, the profile's own pack; in `cancellation` one pack then, too |
 | Neighbours in a play-off | the nearest seats that play; *across* with three is the left one |
 | Tied in the play-off | the seats tied lowest in it play again, until one is left; the deal moves left among them |
-| Revoke | masks make it impossible; `env()` ends the episode, and the offender's last reward is minus all the points of the hand |
+| Misdeal: a wrong number of cards, or one that was seen | can't happen; a deal given from outside that isn't a partition of the pack into equal holdings is refused, and the message names the card |
+| Revoke: the offender is charged with the whole hand. And the others, and the match? | masks make it impossible, and `raw_env` and `Tables` refuse the card. In `env()`, and at a seat with `illegal="lose"`, it counts as noticed too late: all points of the hand are the offender's, the others have none, and what the hand had given is taken back. A bonus counts as if the offender had taken every card; no moon is shot. The hand ends there, and a match goes on |
+| A revoke while passing | the same; nobody has passed yet, and each has its cards back |
+| A revoke in a play-off | decides it like any points, which enter no total |
 | Does Q♠ break hearts? | no: only a heart does, discarded or led by a seat that holds nothing else |
 | What shows a void? | not following suit; under hearts broken also leading a heart before the break, which shows the other three suits |
 | A moon and a bonus card | the bonus counts for its taker as ever, and isn't needed for the moon |
 | Where is a moon an option at all? | where more than one card has a positive penalty |
+| `dirty_lady`: taking all 14 penalty cards is to be a gain: how? | as the book's moon: its points are subtracted instead of added, 36, or 35 with six seats, who play without 2♥ |
+| `slippery_anne`: must neutral hearts be broken? | no: the clause has lost its reason |
+| `face_value`: what does A♥ count, and how far does a match go? | 14, after K♥ 13; to 500, reached |
+| `american_hearts`: the book names a pass to the left and a rule of 2♣, the page just says that there is more. | the custom: left, right, across, nobody in turn; 2♣ opens; no hearts or Q♠ on the first trick; hearts are broken; a moon costs each other seat 26; to 100, reached, and equal lowest totals share |
+| Cancellation: how long, and with which ties? | as its book: as many hands as there are seats, 12 with six; ties are played off with one pack, with nine seats less the twos, 3♣, 3♦ and 3♥ |
+| Cancellation: do the twins that cancel count? | yes: whoever takes the trick takes them; the hand has 86 |
 | Cancellation: nothing of the suit led is left | the trick stays on the table for the next trick's winner, and the same seat leads again; on the last trick it goes to the last winner, or, if no trick was ever won, to the last leader |
 | Cancellation: cards that don't deal out evenly | lie face down, unseen, until the first trick is won; its winner takes them, and then all see them |
 | Direction of the pass, hand by hand | by the hand's number in the match; in single hands by the deal's number |
@@ -105,7 +114,7 @@ NOTES = {
         'book, "Divergence du Hearts américain", and custom',
     ),
     "cancellation": (
-        "two packs; twins in a trick cancel each other; hearts must be broken; match to 100",
+        "two packs; twins in a trick cancel each other; as many hands as seats, 12 with six",
         'book, "Cancellation Black Maria", and custom',
     ),
 }

@@ -92,6 +92,12 @@ class Hand:
         assert np.array_equal(self._seen, self.views[self.turn])
         return self.phase == "over"
 
+    def revoke(self) -> bool:
+        """The seat to move plays a card that it may not; whether the episode is over."""
+        engine.step_one(self._desk, -1, self._seen)
+        assert not self._desk["mask"].any() or self.phase != "over"
+        return self.phase == "over"
+
     def do(self, cards: str) -> "Hand":
         """``act`` card after card."""
         for card in cards.split():
@@ -234,6 +240,22 @@ def snapshot(tables: Tables) -> bytes:
     states = tables.save()
     fields = b"".join(states[name].tobytes() for name in engine.STATE.names)
     return fields + outputs(tables)
+
+
+def play_off(rules: Rules, seats: list[int], total: int, seed: int) -> Tables:
+    """A play-off between some seats that have this total, about to begin; no other has it."""
+    generator = np.random.default_rng(seed)
+    pack = generator.permutation(rules.playoff_deck(len(seats)))
+    deal = [pack[seats.index(s) :: len(seats)].tolist() if s in seats else [] for s in range(10)]
+    states, record = np.zeros(1, engine.STATE), engine.rules_record(rules, episode="match")
+    engine.start(
+        states, rules, record, deal=deal[: rules.seats], dealer=int(generator.choice(seats)),
+        totals=[total if seat in seats else total + 7 for seat in range(rules.seats)],
+        number=rules.hands, playoff=seats,
+    )  # fmt: skip
+    tables = Tables(1, rules, episode="match", history=True, deal_on=False)
+    tables.load(states)
+    return tables
 
 
 def digest(name: str = "three_player", seats: int = 3, plies: int = 130) -> str:

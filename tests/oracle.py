@@ -91,17 +91,17 @@ class Book:
     """The limit must be exceeded."""
     playoff: bool = False
 
-    def physical(self, playing: int) -> set[str]:
-        """The cards that so many seats are dealt from."""
-        removed = self.removed
-        if playing != self.seats:
-            removed = {"2" + SUITS[k] for k in range(52 % playing)}
-        kinds = set(CARDS) - removed
-        return kinds | ({card + "'" for card in kinds} if self.packs == 2 else set())
-
     @property
     def pack(self) -> set[str]:
-        return self.physical(self.seats)
+        kinds = set(CARDS) - self.removed
+        return kinds | ({card + "'" for card in kinds} if self.packs == 2 else set())
+
+    def deciding_pack(self, playing: int) -> set[str]:
+        """The cards that so many seats play a tie off with: one pack, the lowest left out."""
+        if playing == self.seats and self.packs == 1:
+            return self.pack
+        lowest = sorted(CARDS, key=lambda card: (rank(card), SUITS.index(suit(card))))
+        return set(lowest[52 % playing :])
 
     @property
     def size(self) -> int:
@@ -123,7 +123,7 @@ def _book_of_3_to_6(seats: int) -> Book:
         seats,
         removed=frozenset(removed[seats]),
         breaking=True,
-        hands={3: 9, 4: 12, 5: 10, 6: 12}[seats],
+        hands={3: 9, 4: 12, 5: 15, 6: 12}[seats],
         limit=None,
         beyond=True,
         playoff=True,
@@ -132,9 +132,17 @@ def _book_of_3_to_6(seats: int) -> Book:
 
 def book(name: str, seats: int) -> Book:
     """A named game as its rule text tells it."""
-    two_packs = Book(seats, packs=2, removed=frozenset(), breaking=True)
+    two_packs = Book(
+        seats,
+        packs=2,
+        removed=frozenset(),
+        breaking=True,
+        hands={6: 12}.get(seats, seats),
+        limit=None,
+        beyond=True,
+        playoff=True,
+    )
     old = _book_of_3_to_6(seats) if seats <= 6 else two_packs
-    variant = replace(old, beyond=False)
     rotation = ("right", "left", "none") if seats % 2 else ("right", "left", "across", "none")
     faces = {"A": 14, "K": 13, "Q": 12, "J": 11}
     spades = {"QS": 13, "KS": 10, "AS": 7}
@@ -147,15 +155,15 @@ def book(name: str, seats: int) -> Book:
         ),
         "traditional": old,
         "dirty_lady": replace(
-            variant,
+            old,
             passes=("left",),
             kept=frozenset({"QS"}),
             points=scores(1, AH=5, KH=4, QH=3, JH=2, QS=13),
             moon="subtract",
         ),
-        "slippery_anne": replace(variant, breaking=False, points={"QS": 13}),
-        "omnibus": replace(variant, points=BLACK_MARIA | {"JD": -10}),
-        "rotating_pass": replace(variant, passes=rotation),
+        "slippery_anne": replace(old, breaking=False, points={"QS": 13}),
+        "omnibus": replace(old, points=BLACK_MARIA | {"JD": -10}),
+        "rotating_pass": replace(old, passes=rotation),
         "american_hearts": Book(
             4,
             removed=frozenset(),
@@ -208,7 +216,7 @@ class Game:
         self.dealer = dealer
         seen: set[str] = set()
         self.held = [twins(cards, seen) for cards in deal]
-        pack = book.physical(len(self.playing))
+        pack = book.deciding_pack(len(self.playing)) if self.deciding else book.pack
         self.kitty = pack - set().union(*self.held)
         sizes = [len(cards) for cards in self.held]
         each = len(pack) // len(self.playing)
@@ -346,6 +354,22 @@ class Game:
         if last:
             self._finish()
         return taker
+
+    def revoke(self) -> None:
+        """The mover has played a card that it may not, and nobody noticed in time.
+
+        It alone is charged, with all points of the hand. What has been picked to be passed but
+        not yet exchanged goes back.
+        """
+        if self.phase == "passing":
+            for seat in self.playing:
+                self.held[seat] |= self.given[seat]
+                self.given[seat] = set()
+        self.phase = "over"
+        price = sum(self.book.points.get(face(card), 0) for card in self.pack)
+        self.penalties = [price if seat == self.mover else 0 for seat in range(self.n)]
+        if not self.deciding:
+            self.totals[self.mover] += price
 
     def _finish(self) -> None:
         self.phase = "over"

@@ -11,10 +11,12 @@ import pytest
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
+from pettingzoo.utils.env_logger import EnvLogger
 
 from black_maria import PROFILES, Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
 from black_maria.engine import EPISODES
 from black_maria.layout import layout_of
+from helpers import fill
 
 EVERY_PROFILE = [(name, seats) for name, (choices, _) in PROFILES.items() for seats in choices]
 
@@ -322,16 +324,220 @@ def test_illegal__not_following_suit_names_the_suit():
         env.step(parse_card("2S"))
 
 
-@pytest.mark.filterwarnings("ignore:.*Illegal move:UserWarning")
-def test_illegal__env_ends_the_episode_and_the_offender_gets_all_points():
-    env = black_maria_v0.env()
+SHORT = Rules(pass_count=0)
+TAKEN = fill("AC 3D 4D", "QS AD KD", "3C KS 4C", void={1: "C", 2: "D"})
+TAKE = parse_cards("AC QS 3C 3D AD KS KD 4C")
+"""Seat 0 takes 13, seat 1 takes 10, and then seat 0 must follow K♦."""
+
+
+def revoking_at(ply):
+    """Chooses at random, and at one ply an illegal card; for ``play``."""
+    rng, count = random.Random(ply), iter(range(10**6))
+
+    def choose(agent, legal):
+        illegal = [card for card in range(52) if card not in legal]
+        return rng.choice(illegal if next(count) == ply else legal)
+
+    return choose
+
+
+def test_revoke__costs_43_over_the_hand_and_the_others_nothing():
+    env = black_maria_v0.env(rules=SHORT)
+    env.reset(options={"deal": TAKEN, "dealer": 2})
+    cards = iter([*TAKE, parse_card("AS")])
+    received = play(env, lambda agent, legal: next(cards))
+    assert received == {"player_0": -43, "player_1": 0, "player_2": 0}
+    assert not env.agents
+
+
+@pytest.mark.parametrize("ply", [0, 1, 8, 9, 20, 40, 59])
+@pytest.mark.parametrize(("reward", "others"), [("trick", 0), ("hand", 0), ("relative", 21.5)])
+def test_revoke__what_last_gives_adds_up_to_the_price(reward, others, ply):
+    env = black_maria_v0.env(reward=reward)
+    env.reset(seed=3)
+    seat = (deal(3).dealer + 1 + ply // 3) % 3 if ply < 9 else None
+    received = play(env, revoking_at(ply))
+    assert sorted(received.values()) == [-43, others, others]
+    assert seat is None or received[f"player_{seat}"] == -43
+
+
+@pytest.mark.parametrize(
+    ("profile", "seats", "points"),
+    [("four_player", 4, 43), ("traditional", 6, 42), ("dirty_lady", 3, 36), ("omnibus", 5, 33),
+     ("american_hearts", 4, 26), ("face_value", 3, 134), ("cancellation", 6, 86)],
+)  # fmt: skip
+@pytest.mark.parametrize("ply", [4, 30])
+def test_revoke__costs_all_that_counts_in_the_hand(profile, seats, points, ply):
+    env = black_maria_v0.env(rules=Rules.profile(profile, seats))
+    env.reset(seed=4)
+    received = play(env, revoking_at(ply))
+    assert sorted(received.values()) == [-points] + [0] * (seats - 1)
+
+
+def test_revoke__ends_a_single_hand_by_its_rules():
+    env = black_maria_v0.env(history=True)
     env.reset(seed=0)
     offender = env.agent_selection
-    mask = env.last()[0]["action_mask"]
-    env.step(int(np.flatnonzero(mask == 0)[0]))
-    received = play(env)
-    assert received == {agent: -43.0 if agent == offender else 0.0 for agent in received}
-    assert not env.agents
+    env.step(int(env.last()[0]["action_mask"].argmin()))
+    assert env.terminations == dict.fromkeys(env.possible_agents, True)
+    assert env.truncations == dict.fromkeys(env.possible_agents, False)
+    seat = env.possible_agents.index(offender)
+    for agent in env.agents:
+        observation = env.observe(agent)
+        assert env.infos[agent]["totals"][seat] == sum(env.infos[agent]["totals"]) == 43
+        assert not observation["action_mask"].any()
+        assert env.observation_space(agent).contains(observation)
+    assert play(env) == {agent: -43 if agent == offender else 0 for agent in env.possible_agents}
+    assert env.agents == []
+    env.reset()
+    cards, _ = deal(0, 0, 1)
+    held = env.observe("player_0")["observation"][layout_of()["holding"]]
+    assert np.flatnonzero(held).tolist() == cards[0].tolist()
+
+
+def test_revoke__a_match_goes_on():
+    env = black_maria_v0.env(rules=SHORT, episode="match")
+    env.reset(options={"deal": TAKEN, "dealer": 2, "totals": [10, 20, 30]})
+    for card in TAKE:
+        env.step(card)
+    env.step(parse_card("AS"))
+    assert env.agents == env.possible_agents
+    assert not any(env.terminations.values())
+    assert not any(env.truncations.values())
+    assert env.rewards == {"player_0": -30, "player_1": 10, "player_2": 0}
+    for agent in env.agents:
+        assert env.infos[agent] == {"dealer": 0, "totals": (53, 20, 30)}
+    assert env.agent_selection == "player_1"
+    assert env.last()[0]["action_mask"].sum() == 17
+    assert [env._cumulative_rewards[agent] for agent in env.agents] == [-30, 10, 0]
+
+
+@pytest.mark.parametrize("reward", ["trick", "hand", "relative", "match"])
+def test_revoke__whole_matches_add_up(reward):
+    """Somebody revokes now and then; totals and rewards say the same all along."""
+    for seed in range(4):
+        env = black_maria_v0.env(episode="match", reward=reward)
+        env.reset(seed=seed)
+        rng = random.Random(seed)
+
+        def choose(agent, legal, rng=rng):
+            return rng.choice(legal if rng.random() < 0.97 else range(52))
+
+        received = np.array(list(play(env, choose).values()))
+        totals = np.array(env.unwrapped._states["totals"][0, :3], float)
+        assert totals.sum() % 43 == 0
+        assert totals.max() >= 100
+        winners = totals == totals.min()
+        others = (totals.sum() - totals) / 2
+        expected = {"relative": others - totals, "match": winners / winners.sum()}
+        assert received == pytest.approx(expected.get(reward, -totals), abs=1e-4)
+
+
+def test_revoke__may_end_a_match():
+    env = black_maria_v0.env(rules=SHORT, episode="match", reward="match")
+    env.reset(options={"deal": TAKEN, "dealer": 2, "totals": [57, 5, 5]})
+    cards = iter([*TAKE, parse_card("AS")])
+    received = play(env, lambda agent, legal: next(cards))
+    assert received == {"player_0": 0, "player_1": 0.5, "player_2": 0.5}
+    assert env.unwrapped.terminations == {}
+
+
+def test_revoke__a_number_that_is_no_card_is_refused_and_nothing_changes():
+    env = black_maria_v0.env()
+    env.reset(seed=1)
+    before = env.state(), env.agent_selection
+    for action in (52, -1, None, 1.0, "QS", np.array([1]), np.array(1.0), 2**70):
+        with pytest.raises(AssertionError, match="not in action space"):
+            env.step(action)
+        assert np.array_equal(env.state(), before[0])
+        assert env.agent_selection == before[1]
+    env.step(np.array(env.last()[0]["action_mask"].argmax()))
+    assert not np.array_equal(env.state(), before[0])
+
+
+def test_revoke__raw_env_has_it_as_a_call():
+    raw, env = black_maria_v0.raw_env(reward="relative"), black_maria_v0.env(reward="relative")
+    for each in (raw, env):
+        with pytest.raises((ValueError, AttributeError)):
+            each.revoke()
+        each.reset(seed=5)
+        play(each, limit=20)
+    raw.revoke()
+    env.step(int(env.last()[0]["action_mask"].argmin()))
+    assert raw.rewards == env.rewards
+    assert np.array_equal(raw.state(), env.state())
+    with pytest.raises(ValueError, match="no agent is to move"):
+        raw.revoke()
+
+
+def test_revoke__in_the_parallel_env():
+    env = black_maria_v0.parallel_env(episode="match")
+    env.reset(seed=1)
+    for hand in range(3):
+        observations, rewards, terminations, truncations, infos = env.step(
+            dict.fromkeys(env.agents, 0)  # 2♣ is nobody's
+        )
+        assert sorted(rewards.values()) == [-43, 0, 0]
+        assert not any(truncations.values())
+        totals = infos["player_0"]["totals"]
+        assert sum(totals) == 43 * (hand + 1)
+        assert all(terminations.values()) == (max(totals) >= 100)
+        assert env.agents == ([] if max(totals) >= 100 else env.possible_agents)
+        if env.agents:
+            assert sum(each["action_mask"].any() for each in observations.values()) == 1
+
+
+def test_order__is_enforced_as_pettingzoo_does():
+    env = black_maria_v0.env()
+    for name in ("rewards", "terminations", "truncations", "infos", "agent_selection", "agents"):
+        with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+            getattr(env, name)
+    for call in (
+        lambda: env.step(1), env.last, lambda: env.observe("player_0"), env.state, env.render,
+        env.agent_iter,
+    ):  # fmt: skip
+        with pytest.raises(AssertionError, match="reset"):
+            call()
+    env.reset(seed=1)
+    with pytest.raises(AssertionError, match="need to call step"):
+        for _ in env.agent_iter():
+            pass
+    assert str(env) == str(black_maria_v0.raw_env()) == "black_maria_v0"
+    assert type(env.unwrapped) is black_maria_v0.raw_env
+
+
+@pytest.fixture
+def warned():
+    """What PettingZoo's logger has warned of."""
+    EnvLogger.flush()
+    EnvLogger.suppress_output()
+    yield EnvLogger.mqueue
+    EnvLogger.unsuppress_output()
+    EnvLogger.flush()
+
+
+def test_order__warnings_are_pettingzoos(warned):
+    env = black_maria_v0.env()
+    env.reset(seed=1)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+    assert warned == []
+    env.step(int(env.last()[0]["action_mask"].argmin()))
+    assert len(warned) == 1
+    assert "Illegal move" in str(warned[0])
+    play(env)
+    warned.clear()
+    env.step(None)
+    assert len(warned) == 1
+    assert "step()" in str(warned[0])
+
+
+def test_wrappers__pettingzoos_own_price_for_an_illegal_card():
+    """Around ``raw_env``, where it ends everything, what was paid before included."""
+    env = wrappers.TerminateIllegalWrapper(black_maria_v0.raw_env(rules=SHORT), illegal_reward=-43)
+    env.reset(options={"deal": TAKEN, "dealer": 2})
+    cards = iter([*TAKE, parse_card("AS")])
+    received = play(env, lambda agent, legal: next(cards))
+    assert received == {"player_0": -56, "player_1": -10, "player_2": 0}
 
 
 def test_mask__only_the_agent_to_move_has_one():

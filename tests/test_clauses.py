@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import oracle
+from black_maria import engine
 from black_maria.engine import deck_order
 from black_maria.rules import Rules, penalty_points
 from helpers import Hand, cards_in, fill, fill_up, names, playing
@@ -367,6 +368,98 @@ def test_moon__refused_where_one_card_alone_costs(moon):
         Rules.profile("slippery_anne", moon=moon)
 
 
+# --- revoke --------------------------------------------------------------------------------------
+
+
+SHORT = Rules(pass_count=0)
+TAKEN = fill("AC 3D 4D", "QS AD KD", "3C KS 4C", void={1: "C", 2: "D"})
+"""Three seats without a pass, for ``PLAY``."""
+PLAY = "AC QS 3C 3D AD KS KD 4C"
+"""Seat 0 takes 13, seat 1 takes 10, and then seat 0 must follow K♦."""
+
+
+def test_revoke__the_offender_is_charged_43_and_the_others_nothing():
+    hand = Hand(TAKEN, 2, [5, 6, 7], rules=SHORT).do(PLAY)
+    assert hand.penalties == [13, 10, 0]
+    assert hand.legal == {card for card in hand.holding(0) if card[-1] == "D"}
+    assert hand.revoke()
+    assert hand.penalties == [43, 0, 0]
+    assert hand.totals == [48, 6, 7]
+    assert hand.legal == set()
+
+
+@pytest.mark.parametrize(
+    ("reward", "step", "whole"),
+    [
+        ("trick", [-30, 10, 0], [-43, 0, 0]),
+        ("hand", [-43, 0, 0], [-43, 0, 0]),
+        # what it gave before: −13 + 5, −10 + 6.5 and half of 23
+        ("relative", [-35, 25, 10], [-43, 21.5, 21.5]),
+    ],
+)
+def test_revoke__takes_back_what_the_hand_had_given(reward, step, whole):
+    hand, earned = Hand(TAKEN, 2, rules=SHORT, reward=reward), np.zeros(3)
+    for card in PLAY.split():
+        hand.act(card)
+        earned += hand.rewards
+    hand.revoke()
+    assert hand.rewards.tolist() == step
+    assert (earned + hand.rewards).tolist() == whole
+
+
+@pytest.mark.parametrize(
+    ("rules", "points"),
+    [
+        ("traditional", 43), ("dirty_lady", 36), ("slippery_anne", 13), ("omnibus", 33),
+        ("american_hearts", 26),
+    ],
+)  # fmt: skip
+def test_revoke__costs_all_that_counts_and_is_no_moon(rules, points):
+    """A bonus counts as it does for who takes every card; a moon isn't shot by a revoke."""
+    hand = four("2C", "", "", "", rules=rules).do("2C")
+    hand.revoke()
+    assert hand.penalties == [0, points, 0, 0]
+
+
+def test_revoke__with_two_packs_and_a_kitty_costs_86():
+    hand = Hand(fill_two("", "", "", "", "", "", kitty="QS QS"), 5, rules=CANCELLATION)
+    hand.act(min(hand.legal))
+    hand.revoke()
+    assert hand.penalties == [0, 86, 0, 0, 0, 0]
+
+
+def test_revoke__a_match_goes_on_with_the_next_hand():
+    hand = Hand(TAKEN, 2, [50, 0, 3], rules=SHORT, match=True).do(PLAY)
+    assert not hand.revoke()
+    assert hand.totals == [93, 0, 3]
+    assert hand.penalties == [0, 0, 0]
+    assert (hand.state.match_hand, hand.state.dealer, hand.turn) == (1, 0, 1)
+    assert [len(hand.holding(seat)) for seat in range(3)] == [17, 17, 17]
+
+
+def test_revoke__ends_a_match_like_any_points():
+    hand = Hand(TAKEN, 2, [57, 4, 3], rules=SHORT, match=True, reward="match").do(PLAY)
+    assert hand.revoke()
+    assert hand.totals == [100, 4, 3]
+    assert hand.rewards.tolist() == [0, 0, 1]
+    assert hand.state.winners == 0b100
+
+
+@pytest.mark.parametrize("picked", ["3C 4D", "3C 4D 5D 7D"])
+def test_revoke__while_passing_nobody_has_passed(picked):
+    """Each has its cards back, and nobody is shown what another had picked."""
+    deal = fill("QC QD QH", "3C 4D 5D", "7D 8D 9D")
+    hand = Hand(deal, 0).do(picked)
+    offender = hand.turn
+    hand.revoke()
+    assert hand.penalties == [43 * (seat == offender) for seat in range(3)]
+    for seat in range(3):
+        assert hand.holding(seat) == hand_of(deal[seat])
+        assert hand.block(seat, "holding") == hand.holding(seat)
+        assert hand.block(seat, "passed") == hand.block(seat, "received") == set()
+        assert (hand.history(seat) == -1).all()
+
+
 # --- the match's end -----------------------------------------------------------------------------
 
 
@@ -405,6 +498,56 @@ def test_play_off__the_tied_seats_alone_with_52_cards_and_the_deal_moved_on():
     assert hand.block(2, "totals") == [5, 0, 5]
     assert hand.block(1, "pass_to") == [0, 1, 0]
     assert hand.block(2, "pass_to") == [0, 0, 1]
+
+
+def test_play_off__a_revoke_decides_it_and_enters_no_total():
+    rules = Rules.profile("traditional", hands=None, match_points=40)
+    hand = playing(fill(MOON, "", ""), rules=rules, totals=[0, 5, 5], match=True)
+    while hand.state.match_hand == 0:
+        order = [card for card in MOON.split() if card in hand.legal]
+        hand.act(order[0] if hand.turn == 0 else min(hand.legal))
+    assert hand.turn == 2
+    assert hand.revoke()
+    assert hand.penalties == [0, 0, 43]
+    assert hand.totals == [43, 5, 5]
+    assert hand.rewards.tolist() == [0, 0, -43]
+    assert hand.state.winners == 0b010
+
+
+def test_play_off__of_two_packs_is_played_with_one():
+    """Three of six, dealt 17 of one pack as they had been of two; 2♣ is out."""
+    hand = tied_at(0b101010)
+    assert [len(hand.holding(seat)) for seat in range(6)] == [0, 17, 0, 17, 0, 17]
+    assert set().union(*map(hand.holding, range(6))) == set(CARDS) - {"2C"}
+    assert not hand.state.holding[:, 1].any()
+    assert cards_in(hand.state.kitty) == []
+
+
+def test_play_off__of_two_packs_by_all_is_played_with_one_too():
+    hand = tied_at(0b111111)
+    assert [len(hand.holding(seat)) for seat in range(6)] == [8] * 6
+    assert set().union(*map(hand.holding, range(6))) == set(CARDS) - hand_of("2C 2D 2H 2S")
+    offender = hand.turn
+    assert not hand.revoke()
+    assert hand.rewards.tolist() == [-42 * (seat == offender) for seat in range(6)]
+    assert hand.state.playing == 0b111111 ^ 1 << offender
+    assert sum(len(hand.holding(seat)) for seat in range(6)) == 50
+
+
+def tied_at(seats):
+    """The first play-off of six seats with two packs; ``seats``: who has tied, bit by bit."""
+    rules = Rules.profile("cancellation", 6)
+    playing = [seat for seat in range(6) if seats >> seat & 1]
+    pack = [CARDS[card] for card in rules.playoff_deck(len(playing))]
+    deal = [""] * 6
+    for k, seat in enumerate(playing):
+        deal[seat] = " ".join(pack[k :: len(playing)])
+    hand = Hand(fill_two("", "", "", "", "", "", kitty="2D 3D"), 5, rules=rules, match=True)
+    engine.start(
+        hand.states, rules, engine.rules_record(rules, episode="match"),
+        deal=deal, dealer=playing[0], number=12, playoff=playing,
+    )  # fmt: skip
+    return hand
 
 
 def test_hands_left__counts_down_in_a_match_of_fixed_length():

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from black_maria import Rules, Tables, make_bot
+from black_maria import Rules, Tables, engine, make_bot
+from black_maria.bots import counting
 from black_maria_agents.measuring import Estimate, play_deals
-from helpers import CARDS, Hand, fill, playing
+from helpers import CARDS, Hand, fill, play_off, playing
 
 KEY = np.zeros(1, np.uint64)
 LOW = "3C 4C 5C 6C 7C 2D 3D 4D 5D 6D"
@@ -222,6 +223,30 @@ def test_strength__beats_the_yardstick_under_every_profile(profile, seats, bette
     rules = Rules.profile(profile, seats=seats)
     heuristic, duck = make_bot("heuristic", rules), make_bot("duck", rules)
     assert margin(heuristic, duck, rules, 1800 // seats) > better
+
+
+@pytest.mark.parametrize("total", [40, -3])
+@pytest.mark.parametrize("seats", [6, 8, 9, 10])
+def test_play_offs_with_one_of_two_packs__are_told_from_hands_of_all(seats, total):
+    """As many cards are dealt to three of six seats as to all six; the notes count one pack."""
+    rules, generator = Rules.profile("cancellation", seats), np.random.default_rng(seats)
+    record, bot = engine.rules_record(rules), make_bot("heuristic", rules)
+    for count in range(2, seats + 1):
+        playing = sorted(generator.choice(seats, count, replace=False).tolist())
+        tables = play_off(rules, playing, total, count)
+        for _ in range(count * (3 + 52 // count) - 1):
+            obs, seat = tables.observe()
+            notes = np.zeros(1, counting.NOTES).view(counting.NOTES)
+            counting.study_rules(notes[0], record[0])
+            counting.read(notes[0], obs["observation"][0], tables.layout.record[0])
+            held = tables.states()[0]["holding"][:seats, 0] >> np.arange(52)[:, None] & 1
+            unseen = held.sum(axis=1) - held[:, seat[0]]
+            if notes[0].passing:  # what others have picked is unseen too
+                given = tables.states()[0]["given"][:seats, 0] >> np.arange(52)[:, None] & 1
+                unseen += given.sum(axis=1)
+            assert notes[0].num_playing == count
+            assert (notes[0].unseen == unseen).all()
+            tables.step(bot.act(obs, tables.keys()))
 
 
 def test_strength__knows_a_bonus_and_the_moon():

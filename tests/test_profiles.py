@@ -162,12 +162,14 @@ SEEKERS = {"moon": moon_seeker, "twins": twin_seeker}
 
 
 def lockstep(
-    rules, text, count, seed, *, episode="hand", reward="trick", hands=1, every=6, play=None
-):
+    rules, text, count, seed, *, episode="hand", reward="trick", hands=1, every=6, play=None,
+    revokes=0.0,
+):  # fmt: skip
     """Oracle and engine side by side; what happened, counted.
 
     Mover, mask, taker, penalties, totals and rewards at every ply, all seats' views, the
-    mover's history and every card's place at each table every few plies.
+    mover's history and every card's place at each table every few plies. ``revokes``: how often
+    a seat plays a card that it may not.
     """
     tables = Tables(count, rules, seed=seed, episode=episode, reward=reward, history=True)
     starts = {name: block.start for name, block in tables.layout.blocks.items()}
@@ -216,11 +218,17 @@ def lockstep(
             actions = SEEKERS[play](games, generator)
         else:
             actions = random_legal(obs["action_mask"], generator)
-        rewards, done = tables.step(actions)
+        wrong = generator.random(count) < revokes
+        told = [array.copy() for array in tables.step(actions, ~wrong)]
+        rewards, done = (a + b for a, b in zip(told, tables.revoke(wrong), strict=True))
         after = tables._states
         for i, game in enumerate(games):
             before = game.penalties.copy()
-            taker = game.act(CARDS[actions[i]])
+            if wrong[i]:
+                seen["revokes", game.phase, game.deciding] += 1
+                taker = game.revoke()
+            else:
+                taker = game.act(CARDS[actions[i]])
             gained = [p - b for p, b in zip(game.penalties, before, strict=True)]
             assert rewards[i] == pytest.approx(expected_reward(reward, game, gained), abs=1e-4)
             seen["cancelled"] += taker is None and game.phase == "playing" and (
@@ -230,9 +238,10 @@ def lockstep(
                 assert not done[i]
                 assert after["turn"][i] == game.mover
                 continue
-            assert sum(game.penalties) == game.hand_total()
+            if not wrong[i]:
+                assert sum(game.penalties) == game.hand_total()
+                seen["moons"] += game.hand_total() != text.total
             seen["hands"] += 1
-            seen["moons"] += game.hand_total() != text.total
             seen["playoff", len(game.playing)] += game.deciding
             seen["again"] += game.deciding and len(game.lowest()) > 1
             index[i] += 1
@@ -240,6 +249,7 @@ def lockstep(
             assert done[i] == over
             if over:
                 seen["matches"] += 1
+                seen["ended by a revoke"] += bool(wrong[i])
                 seen["shared"] += match and len(game.lowest()) > 1
                 games[i] = first_hand(i, after[i])
             else:
@@ -305,9 +315,13 @@ def test_lockstep__moons(name, seats, changes, in_words, reward):
 
 def test_lockstep__moon_over_two_packs():
     rules = Rules.profile(
-        "cancellation", 6, moon="subtract", penalties=penalty_points(hearts=0, QS=13)
+        "cancellation",
+        6,
+        moon="subtract",
+        penalties=penalty_points(hearts=0, QS=13),
+        playoff=False,  # one pack has but one such card
     )
-    text = replace(book("cancellation", 6), moon="subtract", points={"QS": 13})
+    text = replace(book("cancellation", 6), moon="subtract", points={"QS": 13}, playoff=False)
     seen = lockstep(rules, text, 60, 34, play="moon", every=20)
     assert seen["moons"] > 0
 
@@ -324,15 +338,17 @@ MATCHES = {
     "reached, four": ("four_player", 4, {"match_points": 40}, {"limit": 40}),
     "reached, 500": ("face_value", 3, {}, {}),
     "reached, shared": ("american_hearts", 4, {"match_points": 26}, {"limit": 26}),
-    "reached, two packs": ("cancellation", 7, {"match_points": 60}, {"limit": 60}),
+    "exceeded, two packs": (
+        "cancellation", 7, {**POINTS, "playoff": False}, {**IN_WORDS, "playoff": False}
+    ),
     "exceeded": ("traditional", 3, POINTS, IN_WORDS),
     "exceeded, six": ("traditional", 6, POINTS, IN_WORDS),
     "reached, played off": (
-        "slippery_anne", 4, {"hands": None, "match_points": 13}, {"hands": None, "limit": 13}
+        "slippery_anne", 4, {"hands": None, "match_points": 13, "exceed": False},
+        {"hands": None, "limit": 13, "beyond": False},
     ),
     "exceeded by one": (
-        "slippery_anne", 4, {"hands": None, "match_points": 13, "exceed": True},
-        {"hands": None, "limit": 13, "beyond": True},
+        "slippery_anne", 4, {"hands": None, "match_points": 13}, {"hands": None, "limit": 13}
     ),
     "hands": ("traditional", 4, {"hands": 4}, {"hands": 4}),
     "hands, five": ("omnibus", 5, {"hands": 5}, {"hands": 5}),
@@ -352,6 +368,12 @@ MATCHES = {
     ),
     "played off, moons": (
         "dirty_lady", 4, {"hands": 4, **FEW}, {"hands": 4, "points": {"QS": 1, "AS": 1}}
+    ),
+    "played off, two packs": (
+        "cancellation", 6, {"hands": 6, **ONLY_QUEEN}, {"hands": 6, "points": {"QS": 13}}
+    ),
+    "played off, two packs, ten": (
+        "cancellation", 10, {"hands": 10, **ONLY_QUEEN}, {"hands": 10, "points": {"QS": 13}}
     ),
     "played off, bonus": (
         "omnibus", 4, {"hands": 4, "penalties": penalty_points(hearts=0, QS=3, JD=-2)},
@@ -383,6 +405,38 @@ def test_match__lockstep(kind, reward):
         assert seen["playoff", 3] > 0
     if kind == "played off again":
         assert seen["again"] > 0
+
+
+@pytest.mark.parametrize("reward", engine.REWARDS[:-1])
+@pytest.mark.parametrize(
+    ("name", "seats"),
+    [("three_player", 3), ("dirty_lady", 5), ("omnibus", 4), ("american_hearts", 4),
+     ("cancellation", 7)],
+)  # fmt: skip
+def test_revoke__lockstep_of_hands(name, seats, reward):
+    rules = Rules.profile(name, seats)
+    hands = len(rules.pass_cycle)
+    seen = lockstep(
+        rules, book(name, seats), 60 // hands, 43, reward=reward, hands=hands, every=5, revokes=0.02
+    )
+    assert seen["revokes", "passing", False] > 3
+    assert seen["revokes", "playing", False] > 10
+
+
+@pytest.mark.parametrize("reward", engine.REWARDS)
+@pytest.mark.parametrize(
+    "kind",
+    ["reached, shared", "exceeded", "hands, moons", "played off, five", "played off again",
+     "played off, bonus", "played off, two packs"],
+)  # fmt: skip
+def test_revoke__lockstep_of_matches(kind, reward):
+    rules, text = match_of(kind)
+    seen = lockstep(
+        rules, text, 30, 44, episode="match", reward=reward, hands=12, every=37, revokes=0.02
+    )
+    assert seen["ended by a revoke"] > 0
+    if "played off" in kind:
+        assert seen["revokes", "playing", True] + seen["revokes", "passing", True] > 0
 
 
 # --- whole matches in the env --------------------------------------------------------------------

@@ -162,6 +162,21 @@ def test_round_trip__play_offs_with_absent_seats(seats):
 
 
 @pytest.mark.parametrize(
+    ("profile", "seats", "points"), [("slippery_anne", 4, 13), ("cancellation", 6, 26)]
+)
+def test_round_trip__play_offs_after_a_fixed_number_of_hands(profile, seats, points):
+    queen = penalty_points(hearts=0, QS=13)
+    rules = Rules.profile(profile, seats, hands=seats, penalties=queen)
+    hands, ends = played(rules, "match", tables=8, hands=seats + 2)
+    assert any(hand.playoff and hand.match_hand >= seats for hand in hands)
+    for hand, end in zip(hands, ends, strict=True):
+        again = Hand.from_json(hand.to_json())
+        assert again == hand
+        assert same_table(again.replay(), finish(end, rules))
+        assert sum(hand.penalties) == (13 if hand.playoff else points)
+
+
+@pytest.mark.parametrize(
     "rules",
     [
         Rules("mine", 4, removed=(), kept=("QS", "KS"), pass_cycle=("across", "none")),
@@ -224,6 +239,31 @@ def test_round_trip__clauses_that_a_profile_has_otherwise():
         "penalties", "moon",
     }  # fmt: skip
     assert read_entries(changed(rules=written))["rules"] == usual
+
+
+BOOKS_OLD_MATCHES = {
+    ("cancellation", 7): {"hands": None, "match_points": 100, "exceed": False, "playoff": False},
+    ("traditional", 5): {"hands": 10},
+    ("omnibus", 5): {"hands": 10, "exceed": False},
+    ("dirty_lady", 3): {"exceed": False},
+    ("traditional", 3): {},
+    ("american_hearts", 4): {},
+}
+"""What these names implied of a match in 0.1.0, where they imply something else now."""
+
+
+@pytest.mark.parametrize(("profile", "seats"), BOOKS_OLD_MATCHES)
+def test_round_trip__a_match_means_what_it_meant_when_it_was_written(profile, seats):
+    rules, then = Rules.profile(profile, seats), BOOKS_OLD_MATCHES[profile, seats]
+    named = {"name": profile, "seats": seats}
+    old = read_entries(changed(rules=named, match_hand=3))["rules"]
+    assert old == rules.replace(**then)
+    assert write_rules(old, in_match=True) == named
+    assert read_entries(changed(rules=named))["rules"] == rules
+    assert write_rules(rules) == named
+    written = write_rules(rules, in_match=True)
+    assert set(written) == {"name", "seats", *then}
+    assert read_entries(changed(rules=written, match_hand=3))["rules"] == rules
 
 
 def test_round_trip__a_new_clause_is_one_field(tmp_path):
@@ -289,6 +329,13 @@ def test_of_states__says_which_hand_does_not_fit():
     game = Tables(2)
     with pytest.raises(ValueError, match="hand 0: it isn't over: 0 cards of 51 are played"):
         record.of_states(game.states(), game.rules)
+    game.revoke(np.array([False, True]))
+    with pytest.raises(ValueError, match="hand 0: it isn't over"):
+        record.of_states(game.states(), game.rules)
+    waiting = Tables(1, deal_on=False)
+    waiting.revoke(np.array([True]))
+    with pytest.raises(ValueError, match="hand 0: it ended with a revoke: only hands that are"):
+        record.of_states(waiting.states(), waiting.rules)
     rules = Rules.profile("rotating_pass", 4)
     states = np.array(played(rules, "match", tables=1, hands=1)[1], engine.STATE)
     states["hand"] = 1  # a match's hand 0, passed to the right, as if it had been by itself

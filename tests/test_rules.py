@@ -154,15 +154,46 @@ def test_values__numbers_for_kernels():
     assert CLAUSES["name"].number_type == ()
 
 
-@pytest.mark.parametrize("seats", [3, 4, 5, 6])
-def test_playoff_deck__is_what_the_engine_deals(seats):
-    rules = Rules.profile("traditional", seats)
-    for playing in range(2, seats):
+@pytest.mark.parametrize(
+    ("name", "seats"), [("traditional", 3), ("omnibus", 5), ("cancellation", 6),
+                        ("cancellation", 10)],
+)  # fmt: skip
+def test_playoff_deck__is_what_the_engine_deals(name, seats):
+    rules = Rules.profile(name, seats)
+    for playing in range(2, seats + 1):
         state = np.zeros(1, engine.STATE)[0]
-        state.num_playing = playing
+        state.num_playing, state.playoff = playing, True
         deck = np.empty(engine.MAX_DECK, np.int8)
         size = engine.fill_deck(state, engine.rules_record(rules)[0], deck)
         assert rules.playoff_deck(playing) == tuple(deck[:size])
+
+
+@pytest.mark.parametrize(
+    ("playing", "removed"),
+    [(2, ""), (3, "2C"), (5, "2C 2D"), (6, "2C 2D 2H 2S"), (9, "2C 2D 2H 2S 3C 3D 3H"),
+     (10, "2C 2D")],
+)  # fmt: skip
+def test_playoff_deck__one_pack_less_the_lowest_that_are_over(playing, removed):
+    deck = [CARDS[card] for card in Rules.profile("cancellation", 10).playoff_deck(playing)]
+    assert deck == [card for card in CARDS if card not in removed.split()]
+    assert len(deck) % playing == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "seats", "hands"),
+    [("traditional", 3, 9), ("traditional", 4, 12), ("omnibus", 5, 15), ("dirty_lady", 6, 12),
+     ("cancellation", 6, 12), ("cancellation", 7, 7), ("cancellation", 10, 10)],
+)  # fmt: skip
+def test_length__of_the_book_lets_all_deal_equally_often(name, seats, hands):
+    rules = Rules.profile(name, seats)
+    assert (rules.hands, rules.match_points, rules.playoff) == (hands, None, True)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_threshold__is_exceeded_in_the_books_profiles_and_reached_in_the_pages(name):
+    by_points = Rules.profile(name, hands=None, match_points=100)
+    pages = "three_player", "four_player", "hearts_and_queen", "face_value", "american_hearts"
+    assert by_points.exceed == (name not in pages)
 
 
 def test_as_rules__name_or_rules():

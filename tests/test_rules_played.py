@@ -68,15 +68,16 @@ def clauses_at_random(random):
     points = packs * sum(penalties)
     positive = sum(penalties[card] > 0 for card in pack) * packs
 
-    playoff = packs == 1 and random.random() < 0.5
-    decks = [pack] + [[c for c in range(52) if c not in twos_removed(k)] for k in range(2, seats)]
-    for deck in decks[: len(decks) if playoff else 1]:
-        positive = min(positive, packs * sum(penalties[card] > 0 for card in deck))
-        playoff = playoff and any(penalties[card] for card in deck)
-    playoff = playoff and (points != 0 or tricks > 2)
+    playoff = random.random() < 0.5
+    tied = range(2, seats + packs - 1)  # with two packs all play a tie off with one
+    decks = [pack] + [[c for c in range(52) if c not in twos_removed(k)] for k in tied]
+    for deck in decks[1 : len(decks) if playoff else 1]:
+        positive = min(positive, sum(penalties[card] > 0 for card in deck))
+    playoff = playoff and all(any(penalties[card] for card in deck) for deck in decks)
+    playoff = playoff and (points != 0 or tricks > 2 or packs == 2)
     moon = random.choice(MOONS) if positive >= 2 else "none"
     by_points = points > 0 and (moon != "subtract" or tricks > 2) and random.random() < 0.6
-    held = [tricks, *(52 // k for k in range(2, seats))][: seats - 1 if playoff else 1]
+    held = [tricks, *(52 // k for k in tied)] if playoff else [tricks]
     kept = random.sample(range(52), random.choice((0, 0, 1, 2)))
     if min(held) < packs * len(kept):
         kept = []

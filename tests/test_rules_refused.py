@@ -82,10 +82,6 @@ BY_POINTS = {"hands": None, "match_points": 100}
             {"penalties": penalty_points(hearts=0, QS=10, JD=-10)},
             r"match_points=100: hands of 0 points need not reach it",
         ),
-        (
-            {"packs": 2, "seats": 6, "removed": (), "playoff": True},
-            r"playoff: a play-off may leave two seats, too few for two packs",
-        ),
     ],
 )
 def test_validation__contradictions_refused_in_words(changes, words):
@@ -233,6 +229,21 @@ def test_validation__a_card_is_a_name_or_an_id(clause, value):
                    "playoff": True},
             r"playoff: in 2 trick\(s\) penalties that add up to 0 may have to be a tie for ever",
         ),
+        # two packs: ties are played off with one, by all seats as well
+        (
+            {"packs": 2, "seats": 6, "removed": (), "moon": "others", "playoff": True,
+             "penalties": penalty_points(hearts=0, QS=13)},
+            r"moon='others': a single penalty card is no moon; in a play-off of 2 seats",
+        ),
+        (
+            {"packs": 2, "seats": 8, "removed": (), "pass_count": 7, "playoff": True},
+            r"pass_count=7: a holding may have fewer cards to pass, 6 with 8 seats",
+        ),
+        (
+            {"packs": 2, "seats": 6, "removed": (), "playoff": True,
+             "penalties": penalty_points(hearts=0, **{"2S": 13})},
+            r"playoff: in a play-off of 6 seats every card is 0 points, a tie for ever",
+        ),
         # a moon of one card, in a play-off without 2♣
         (
             {"seats": 4, "removed": (), "moon": "others", "playoff": True,
@@ -281,6 +292,10 @@ def test_validation__names_the_rules():
          "playoff": True},
         {"seats": 4, "removed": (), "penalties": penalty_points(hearts=1, **{"2C": 13}),
          "playoff": True, "moon": "subtract"},
+        {"packs": 2, "seats": 6, "removed": (), "playoff": True},
+        {"packs": 2, "seats": 10, "removed": (), "playoff": True, "pass_count": 5},
+        {"packs": 2, "seats": 6, "removed": tuple(range(46)), "playoff": True, "pass_count": 2,
+         "penalties": penalty_points(hearts=0, QS=5, KS=-5), "hands": 6, "match_points": None},
         {"name": ""},
         {"penalties": (0,) * 52, "hands": 3, "match_points": None},
     ],

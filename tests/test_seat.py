@@ -19,7 +19,7 @@ from gymnasium.wrappers import vector as vector_wrappers
 
 import black_maria
 from black_maria import BlackMaria, BlackMariaVectorEnv, Tables, black_maria_v0, deal, make_bot
-from helpers import ids, names
+from helpers import fill, ids, names
 
 ID = "black_maria:BlackMaria-v0"
 DECISIONS = 3 + 17  # of one seat in a three-player hand
@@ -271,11 +271,11 @@ def playoff_seed(out):
     raise AssertionError("no play-off")
 
 
-def duck_steps(env, seed):
+def duck_steps(env, seed, until=10**6):
     """The learner plays duck's cards as well."""
     duck, steps = make_bot("duck", PLAYOFF), []
     observation, _ = env.reset(seed=seed)
-    while not steps or not steps[-1][2]:
+    while len(steps) < until and (not steps or not steps[-1][2]):
         batch = {name: array[None] for name, array in observation.items()}
         steps.append(env.step(int(duck.act(batch, np.zeros(1, np.uint64))[0])))
         observation = steps[-1][0]
@@ -438,6 +438,78 @@ def test_illegal__raise_says_why_and_nothing_changes():
         assert_same(own, other)
 
 
+SHORT = black_maria.Rules(pass_count=0)
+TAKEN = fill("AC 3D 4D", "QS AD KD", "3C KS 4C", void={1: "C", 2: "D"})
+
+
+def takes_and_throws(obs, keys):
+    """Q♠, K♠, A♦ or K♦ if it may, else its lowest club or diamond."""
+    first = ids("QS KS AD KD")
+    order = np.array([*first, *(card for card in range(52) if card not in first)])
+    return order[obs["action_mask"][:, order].argmax(axis=1)]
+
+
+@pytest.mark.parametrize("make", [BlackMaria, partial(BlackMariaVectorEnv, 1)])
+@pytest.mark.parametrize(
+    ("reward", "given", "last"),
+    [("trick", [-13, 0], -30), ("hand", [0, 0], -43), ("relative", [-13, 5], -35)],
+)
+def test_illegal__lose_takes_back_what_the_hand_had_given(make, reward, given, last):
+    """Seat 0 takes 13, seat 1 takes 10, and then seat 0 doesn't follow."""
+    env = make(opponents=takes_and_throws, seat=0, rules=SHORT, reward=reward, illegal="lose")
+    env.reset(options={"deal": TAKEN, "dealer": 2})
+    take, then, revoke = (np.full(env.action_space.shape, card) for card in ids("AC 3D AS"))
+    assert [np.sum(env.step(card)[1]) for card in (take, then)] == given
+    _, reward, terminated, truncated, info = env.step(revoke)
+    assert (reward, terminated, truncated) == (last, True, False)
+    totals = info["totals"] if make is BlackMaria else info["final_info"]["totals"][0]
+    assert totals.tolist() == [43, 0, 0]
+
+
+@pytest.mark.parametrize("reward", ["trick", "hand", "relative"])
+@pytest.mark.parametrize("decision", [0, 2, 3, 10, 19])
+def test_illegal__lose_costs_all_points_over_the_hand(reward, decision):
+    env = BlackMaria("random", reward=reward, illegal="lose")
+    env.reset(seed=decision)
+    earned = 0.0
+    for _ in range(decision):
+        earned += env.step(first_legal(env.action_masks()))[1]
+    _, reward_now, terminated, _, info = env.step(first_legal(~env.action_masks()))
+    assert earned + reward_now == -43
+    assert terminated
+    assert info["totals"].tolist() == [43 * (seat == info["seat"]) for seat in range(3)]
+
+
+@pytest.mark.parametrize("reward", ["trick", "hand", "relative", "match"])
+def test_illegal__lose_lets_a_match_go_on(reward):
+    """Three hands given away: 129 points, and the match is over."""
+    env = BlackMaria("duck", 1, episode="match", reward=reward, illegal="lose")
+    _, before = env.reset(seed=2)
+    earned = 0.0
+    for hand in range(1, 4):
+        _, reward_now, terminated, truncated, info = env.step(52)
+        earned += reward_now
+        assert (terminated, truncated) == (hand == 3, False)
+        assert info["action_mask"].any() != terminated
+        assert info["dealer"] == (before["dealer"] + min(hand, 2)) % 3
+        assert info["totals"].tolist() == [0, 43 * hand, 0]
+    assert earned == (0 if reward == "match" else -129)
+    with pytest.raises(ResetNeeded):
+        env.step(52)
+
+
+def test_illegal__lose_in_a_play_off_decides_it():
+    env = BlackMaria("duck", 0, rules=PLAYOFF, episode="match", reward="match", illegal="lose")
+    seed = playoff_seed(out=False)
+    steps = duck_steps(env, seed, until=DECISIONS)
+    totals = steps[-1][4]["totals"].tolist()
+    assert not steps[-1][2]
+    _, reward, terminated, _, info = env.step(52)
+    assert terminated
+    assert reward == 0
+    assert info["totals"].tolist() == totals
+
+
 @pytest.mark.parametrize("card", [None, 52, -1])
 def test_illegal__lose_costs_all_points_and_ends_the_episode(card):
     env = BlackMaria(illegal="lose")
@@ -572,15 +644,44 @@ def test_vector__declares_same_step():
         ({}, 50, 0),
         ({"illegal": "lose", "opponents": ["duck", legal_from_the_top]}, 60, 0.03),
         ({"illegal": "lose", "flatten": True, "opponents": "random", "seat": 1}, 40, 0.05),
+        (
+            {"illegal": "lose", "episode": "match", "reward": "relative", "history": True,
+             "opponents": "random"},
+            150, 0.04,
+        ),
+        (
+            {"illegal": "lose", "episode": "match", "reward": "match", "opponents": "random"},
+            150, 0.03,
+        ),
+        (
+            {"illegal": "lose", "episode": "match", "rules": PLAYOFF, "opponents": "duck"},
+            150, 0.02,
+        ),
+        (
+            {"illegal": "lose", "rules": "cancellation", "opponents": "random", "reward": "hand"},
+            40, 0.05,
+        ),
         ({"rules": "dirty_lady", "history": True, "reward": "relative"}, 40, 0),
         ({"rules": "cancellation", "opponents": "random", "reward": "hand"}, 30, 0),
         ({"rules": "traditional", "episode": "match", "opponents": "random"}, 190, 0),
         ({"episode": "match", "reward": "match", "opponents": "duck"}, 200, 0),
     ],
-)
+)  # fmt: skip
 def test_vector__equals_single_ones_hand_for_hand(arguments, steps, wrong):
     ours = BlackMariaVectorEnv(4, **arguments)
     assert compare(ours, singles(ours, 4, **arguments), 21, steps, wrong) >= 4
+
+
+@pytest.mark.parametrize("card", [-1, 52, 255, 2**63 - 1])
+def test_vector__a_number_that_is_no_card_is_illegal(card):
+    ours = BlackMariaVectorEnv(2, illegal="lose")
+    theirs = singles(ours, 2, illegal="lose")
+    assert_same(ours.reset(seed=1), theirs.reset(seed=1))
+    cards = np.array([card, ours.action_masks()[1].argmax()])
+    own = ours.step(cards)
+    assert_same(own, theirs.step(cards))
+    assert own[1].tolist() == [-43, 0]
+    assert own[2].tolist() == [True, False]
 
 
 def test_vector__rows_do_not_depend_on_how_many_there_are():

@@ -396,6 +396,58 @@ def test_reward__match_splits_1_at_the_matchs_end():
     assert {round(float(share), 4) for share in np.unique(shares)} <= {0, 0.3333, 0.5, 1}
 
 
+# --- revokes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("episode", EPISODES)
+@pytest.mark.parametrize("ply", [0, 5, 9, 30, 59])
+def test_revoke__where_it_happened_only(ply, episode):
+    tables, others = at_ply(ply, episode=episode), at_ply(ply, episode=episode)
+    where, seat = np.arange(8) % 3 == 0, tables.observe()[1].copy()
+    before = tables.save()
+    rewards, done = tables.revoke(where)
+    taken = before["penalties"][:, :3]
+    price = 43 * (np.arange(3) == seat[:, None])
+    assert rewards.tolist() == np.where(where[:, None], taken - price, 0).tolist()
+    assert done.tolist() == (where if episode == "hand" else where & False).tolist()
+    totals = np.where(where[:, None] & (episode == "match"), price, 0)
+    assert tables.totals().tolist() == totals.tolist()
+    for name in engine.STATE.names:
+        assert np.array_equal(tables.states()[name][~where], before[name][~where])
+    others.reset(where=where)  # deals the next hand
+    held = tables.layout["holding"]
+    assert np.array_equal(tables.views()[:, :, held], others.views()[:, :, held])
+    obs, seat = tables.observe()
+    assert np.array_equal(obs["observation"], tables.views()[np.arange(8), seat])
+
+
+def test_revoke__a_waiting_table_shows_the_hand_that_is_over():
+    tables = at_ply(30, deal_on=False)
+    where = np.ones(8, np.bool_)
+    views = tables.views()
+    _, done = tables.revoke(where)
+    assert done.all()
+    assert not tables.observe()[0]["action_mask"].any()
+    same = [name for name in tables.layout.blocks if name not in ("phase", "totals")]
+    for name in same:
+        assert np.array_equal(tables.views()[:, :, tables.layout[name]],
+                              views[:, :, tables.layout[name]])  # fmt: skip
+    assert not tables.views()[:, :, tables.layout["phase"]].any()
+    before = snapshot(tables)
+    with pytest.raises(ValueError, match="row 2: the episode is over, nobody is to move"):
+        tables.revoke(np.arange(8) >= 2)
+    assert snapshot(tables) == before
+
+
+@pytest.mark.parametrize("where", [[True], np.ones(8, np.int8), True, np.arange(8), "all"])
+def test_revoke__of_another_shape_or_type_is_refused(where):
+    tables = at_ply(5)
+    before = snapshot(tables)
+    with pytest.raises(ValueError, match="where must be bool"):
+        tables.revoke(where)
+    assert snapshot(tables) == before
+
+
 # --- matches ----------------------------------------------------------------------------------
 
 

@@ -12,8 +12,9 @@ What passes here plays to an end, and every number on the way fits its type:
   as dear as the penalties, without trying. That is the book's own rule, and stays. Refused is
   what has no other end: in one trick every hand is a moon, and in two there are packs in which
   it is, whatever is dealt and played; with three a search through 250,000 packs found none.
-* *A play-off* is repeated while all its seats tie. Each of its packs has cards that count, and
-  not every hand can be a tie, so it ends unless it is tied on purpose for ever.
+* *A play-off* is repeated while all its seats tie. It is played with one pack, also where two are
+  played with. Each of its packs has cards that count, and not every hand can be a tie, so it ends
+  unless it is tied on purpose for ever.
 * *Points*: the cards of a hand count at most ``MAX_HAND_POINTS`` together, a bonus as much as a
   penalty, which bounds every seat's penalties in every hand, a moon included: int16, and exact
   as float32. *Totals* stay within ±2³⁰: by hands there are at most ``MAX_HANDS`` of them, by
@@ -68,18 +69,18 @@ def _pack(rules: "Rules") -> Iterator[str]:
 
 def _points(rules: "Rules") -> Iterator[str]:
     """The points of a hand fit their type."""
-    for playing, deck in _decks(rules):
+    for where, _, deck in _decks(rules):
         points = sum(abs(rules.penalties[card]) for card in deck)
         if points > MAX_HAND_POINTS:
             yield (
-                f"penalties: {_where(rules, playing)} they add up to {points}, signs left out: "
+                f"penalties: {where} they add up to {points}, signs left out: "
                 f"that is more than {MAX_HAND_POINTS} points"
             )
 
 
 def _pass(rules: "Rules") -> Iterator[str]:
     """Every seat has cards to pass, even one that holds all that are kept."""
-    for playing, deck in _decks(rules):
+    for _, playing, deck in _decks(rules):
         kept = sum(card in rules.kept for card in deck)
         passable = len(deck) // playing - kept
         if rules.pass_count > passable:
@@ -114,11 +115,11 @@ def _moon(rules: "Rules") -> Iterator[str]:
     """A moon is more than one card."""
     if rules.moon == "none":
         return
-    for playing, deck in _decks(rules):
+    for where, _, deck in _decks(rules):
         if sum(rules.penalties[card] > 0 for card in deck) < 2:
             yield (
                 f"moon={rules.moon!r}: a single penalty card is no moon; "
-                f"{_where(rules, playing)} there must be two or more"
+                f"{where} there must be two or more"
             )
 
 
@@ -146,25 +147,23 @@ def _playoff(rules: "Rules") -> Iterator[str]:
     """Ties can be played off: some card counts, and not all seats have to get the same."""
     if not rules.playoff:
         return
-    if rules.packs == 2:
-        yield "playoff: a play-off may leave two seats, too few for two packs: share the win"
-    for playing, deck in _decks(rules):
+    for where, _, deck in _decks(rules):
         if not any(rules.penalties[card] for card in deck):
-            yield f"playoff: {_where(rules, playing)} every card is 0 points, a tie for ever"
-    if rules.hand_points == 0 and rules.hand_size <= _FEW_TRICKS:
+            yield f"playoff: {where} every card is 0 points, a tie for ever"
+    # with two packs all play a tie off with one, in five tricks or more
+    if rules.packs == 1 and rules.hand_points == 0 and rules.hand_size <= _FEW_TRICKS:
         yield (
             f"playoff: in {rules.hand_size} trick(s) penalties that add up to 0 may have to be "
             "a tie for ever: share the win"
         )
 
 
-def _decks(rules: "Rules") -> Iterator[tuple[int, tuple[int, ...]]]:
-    """How many seats may play a hand, and the cards that they are dealt from."""
-    yield rules.seats, rules.deck
-    if rules.playoff and rules.packs == 1:
-        for playing in range(2, rules.seats):
-            yield playing, rules.playoff_deck(playing)
+def _decks(rules: "Rules") -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    """Where, how many seats may play a hand, and the cards that they are dealt from.
 
-
-def _where(rules: "Rules", playing: int) -> str:
-    return "in a hand" if playing == rules.seats else f"in a play-off of {playing} seats"
+    One pack is dealt in a play-off of all as in any hand.
+    """
+    yield "in a hand", rules.seats, rules.deck
+    if rules.playoff:
+        for playing in range(2, rules.seats + (rules.packs == 2)):
+            yield f"in a play-off of {playing} seats", playing, rules.playoff_deck(playing)

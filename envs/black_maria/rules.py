@@ -18,7 +18,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Final, TypeAlias
 
-from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, parse_card, rank_of, suit_of
+from black_maria.cards import (
+    HEARTS,
+    NUM_CARDS,
+    NUM_RANKS,
+    NUM_SUITS,
+    parse_card,
+    rank_of,
+    suit_of,
+)
 from black_maria.clauses import Card, Cards, Kind, OneOf, Points, Several, Whole, kinds_of
 from black_maria.contradictions import MAX_HANDS, MAX_MATCH_POINTS, contradictions
 from black_maria.given import shown
@@ -51,9 +59,11 @@ def twos_removed(seats: int) -> tuple[int, ...]:
     """The twos, ♣ ♦ ♥ ♠ in turn, that must go for 52 cards to deal out evenly.
 
     3–6 player book, "Jeu de cartes": 2♣ with three seats, with five two twos (♣ and ♦ by
-    custom: the book's symbols are lost), with six all four.
+    custom: the book's symbols are lost), with six all four. With nine, who play but a tie off
+    with one pack, three threes go after them.
     """
-    return tuple(NUM_RANKS * suit for suit in range(NUM_CARDS % seats))
+    over = range(NUM_CARDS % seats)
+    return tuple(NUM_RANKS * (k % NUM_SUITS) + k // NUM_SUITS for k in over)
 
 
 @dataclass(frozen=True)
@@ -136,9 +146,9 @@ class Rules:
     variable par seuil": exceed; the three-player page, 04: reach."""
 
     playoff: bool = False
-    """Seats that tie for the lowest total play hands among themselves until one takes the
-    fewest points; otherwise they share the win. 3–6 player book, "Départage": played off;
-    three-player page, 04: shared."""
+    """Seats that tie for the lowest total play hands among themselves, with one pack, until one
+    takes the fewest points; otherwise they share the win. 3–6 player book, "Départage": played
+    off; three-player page, 04: shared."""
 
     def __post_init__(self) -> None:
         """Give every clause the form of its kind; refuse what can't be."""
@@ -158,7 +168,9 @@ class Rules:
         return tuple(card for card in cards for _ in range(self.packs))
 
     def playoff_deck(self, playing: int) -> tuple[int, ...]:
-        """The card ids that fewer seats than the table's play a tie off with, ascending."""
+        """The card ids that so many seats play a tie off with, ascending: always one pack."""
+        if playing == self.seats and self.packs == 1:
+            return self.deck
         removed = twos_removed(playing)
         return tuple(card for card in range(NUM_CARDS) if card not in removed)
 
@@ -246,7 +258,7 @@ def _traditional(seats: int) -> Rules:
         seats,
         removed=twos_removed(seats),
         break_hearts=True,
-        hands={3: 9, 5: 10}.get(seats, 12),
+        hands={3: 9, 5: 15}.get(seats, 12),
         match_points=None,
         exceed=True,
         playoff=True,
@@ -254,8 +266,8 @@ def _traditional(seats: int) -> Rules:
 
 
 def _variant(name: str, **changes: Any) -> Callable[[int], Rules]:
-    """A variant of the 3–6 player book; unlike there, a threshold counts when reached."""
-    return lambda seats: _traditional(seats).replace(name=name, exceed=False, **changes)
+    """A variant of the 3–6 player book."""
+    return lambda seats: _traditional(seats).replace(name=name, **changes)
 
 
 def _rotating_pass(seats: int) -> Rules:
@@ -279,7 +291,17 @@ def _american_hearts(seats: int) -> Rules:
 
 
 def _cancellation(seats: int) -> Rules:
-    return Rules("cancellation", seats, packs=2, removed=(), break_hearts=True)
+    return Rules(
+        "cancellation",
+        seats,
+        packs=2,
+        removed=(),
+        break_hearts=True,
+        hands=12 if seats == 6 else seats,
+        match_points=None,
+        exceed=True,
+        playoff=True,
+    )
 
 
 PROFILES: Final[Mapping[str, tuple[tuple[int, ...], Callable[[int], Rules]]]] = {

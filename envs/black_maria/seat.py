@@ -20,7 +20,7 @@ from black_maria.opponents import Opponent, Opponents, learner_seats
 from black_maria.rules import RulesGiven
 
 ILLEGAL: Final = ("raise", "lose")
-"""What an illegal card does: a ``ValueError``, or it costs all points and ends the episode."""
+"""What an illegal card does: a ``ValueError``, or it costs all points of the hand."""
 
 
 class BlackMaria(gymnasium.Env[Any, Any]):
@@ -66,7 +66,8 @@ class BlackMaria(gymnasium.Env[Any, Any]):
     | `"relative"` | as tricks fall, minus its points plus the others' mean                |
     | `"match"`    | 1 split among the winners when the match is over                      |
 
-    A step's reward is the sum of all that falls to the seat until its next decision.
+    A step's reward is the sum of all that falls to the seat until its next decision. After an
+    illegal card with `illegal="lose"` that is also what takes back what the hand had given.
 
     ## Starting State
     `reset(seed)` deals `black_maria.deal(seed, 0, 0)`, and `reset()` without a seed the next
@@ -79,8 +80,11 @@ class BlackMaria(gymnasium.Env[Any, Any]):
     ## Episode End
     An episode terminates after the hand, or with `episode="match"` after the match, also when
     others play a tie off among themselves; it is never truncated. An illegal card raises a
-    `ValueError` that names seat, card and clause, with nothing changed; with `illegal="lose"`
-    it ends the episode instead, and the step's reward is minus all points of a hand.
+    `ValueError` that names seat, card and clause, with nothing changed. With `illegal="lose"`
+    it is a revoke, noticed too late, as in `black_maria_v0.env()`: all 43 points of the hand are
+    the seat's, so over the hand its rewards add up to −43 (each other seat's to 0, which counts
+    where `reward="relative"`). A single hand ends there; a match goes on with the next one. A
+    number that is no card costs the same.
 
     An opponent that fails or chooses an illegal card is named in a `RuntimeError`; `reset`
     before going on.
@@ -185,12 +189,12 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         if self._over or table.agent_selection != agent:
             raise ResetNeeded("no card is due here: call reset()")
         card = whole(action, "action")
-        if self.illegal == "lose" and not (0 <= card < NUM_CARDS and self.action_masks()[card]):
-            reward, self._over = -float(self.rules.hand_points), True
+        if self.illegal == "lose" and not table.is_legal(card):
+            table.revoke()
         else:
             table.step(card)
-            reward = table.rewards[agent] + self._others_move()
-            self._over = table.terminations[agent]
+        reward = table.rewards[agent] + self._others_move()
+        self._over = table.terminations[agent]
         return self._observe(), reward, self._over, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:

@@ -27,7 +27,9 @@ Seeds = SupportsIndex | Sequence[SupportsIndex] | NDArray[np.integer[Any]]
 
 def history_rows(rules: Rules) -> int:
     """Rows of a history: cards given, cards received, cards played."""
-    most_played = NUM_CARDS if rules.playoff else rules.hand_size * rules.seats
+    most_played = rules.hand_size * rules.seats
+    if rules.playoff:
+        most_played = max(most_played, NUM_CARDS)
     return 2 * rules.pass_count + most_played
 
 

@@ -121,9 +121,10 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise ResetNeeded("no card is due in some rows: call reset()")
         cards, legal = self._checked(actions)
         self._ready[:] = False
-        rewards = np.where(legal, 0.0, -float(self.rules.hand_points))
-        ended = ~legal
-        self._move(cards, legal, rewards, ended)
+        rewards, ended = np.zeros(self.num_envs), np.zeros(self.num_envs, np.bool_)
+        self._count(self._tables.step(cards, legal), legal, rewards, ended)
+        if not legal.all():
+            self._count(self._tables.revoke(~legal), ~legal, rewards, ended)
         self._others_move(rewards, ended)
         final = self._final(ended) if ended.any() else {}
         if final:
@@ -202,17 +203,17 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             self.opponents.choose(
                 cards, obs, self._tables.keys(), states, self._seat, np.flatnonzero(where)
             )
-            self._move(cards, where, rewards, ended)
+            self._count(self._tables.step(cards, where), where, rewards, ended)
 
-    def _move(
+    def _count(
         self,
-        cards: NDArray[np.int64],
+        told: tuple[NDArray[np.float32], NDArray[np.bool_]],
         where: NDArray[np.bool_],
         rewards: NDArray[np.float64],
         ended: NDArray[np.bool_],
     ) -> None:
-        """Play a card in some rows; adds to ``rewards`` and ``ended`` what it brings the seats."""
-        earned, done = self._tables.step(cards, where)
+        """Add to ``rewards`` and ``ended`` what the tables told when some rows moved."""
+        earned, done = told
         rewards += earned[self._rows, self._seat]
         ended |= done
         ended |= where & (self._tables.states()["playing"] >> self._seat & 1 == 0)  # a play-off

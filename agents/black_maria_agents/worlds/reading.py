@@ -14,8 +14,10 @@ import numpy as np
 
 from black_maria.cards import HEARTS, NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.engine import (
+    MAX_DECK,
     PASSING,
     PLAYING,
+    fill_deck,
     legal,
     next_seat,
     put,
@@ -154,39 +156,46 @@ def count_own(observation, at, state, facts):
 
 @kernel
 def who_plays(observation, rules, at, state, facts):
-    """Find the seats that play, and how many of them a pass goes on."""
-    seats, size = rules.seats, facts.hand_size
-    state.num_playing = seats
-    if size != rules.deck_size // seats:
-        if not rules.playoff or size == 0:
-            return SIZE
-        state.num_playing = NUM_CARDS // size
-        if state.num_playing >= seats or NUM_CARDS // state.num_playing != size:
-            return SIZE
-    state.playoff = state.num_playing < seats
-    # In a play-off all have the same total and the others show 0: where it is 0 too, several
-    # sets of seats may fit, and the first will do
-    for playing in range(1 if state.playoff else (1 << seats) - 1, 1 << seats, 2):
-        if not may_play(observation, rules, at, state, facts, playing):
-            continue
-        state.playing = playing
-        to, state.pass_steps = np.int64(0), 0
-        while to != facts.pass_to:
-            to = next_seat(state, rules, to)
-            state.pass_steps += 1
-        for k in range(rules.cycle):
-            steps = np.int64(0)
-            if rules.pass_count:
-                steps = steps_to_receiver(rules.pass_cycle[k], state.num_playing)
-            if steps == state.pass_steps:
-                state.hand = k  # a hand that passes there: the play can be told from its start
-                return FINE
-    return DIRECTION
+    """Find the seats that play, and how many of them a pass goes on.
+
+    With two packs a play-off may deal as many cards as a hand of all does, and one of nine seats
+    as many as one of ten. So first it is asked what the cards bear out. Where all are at 0 and
+    nothing is played yet, nothing tells: then it is a hand of all.
+    """
+    refusal = SIZE
+    for strict in (True, False):
+        for tied in (observation[at.totals] != 0, observation[at.totals] == 0):
+            for count in range(rules.seats, 1, -1):
+                if not may_deal(rules, state, facts, count, tied):
+                    continue
+                refusal = DIRECTION
+                state.num_playing, state.playoff = count, tied
+                # In a play-off all have the same total and the others show 0: where it is 0 too,
+                # several sets of seats may fit, and the first will do
+                every = (1 << rules.seats) - 1
+                for playing in range(every if count == rules.seats else 1, every + 1, 2):
+                    if (
+                        may_play(observation, rules, at, state, facts, playing)
+                        and (not strict or bears_out(observation, rules, at, state, facts))
+                        and find_pass(rules, state, facts)
+                    ):
+                        return FINE
+    return refusal
+
+
+@kernel
+def may_deal(rules, state, facts, count, tied):
+    """Whether so many seats may be dealt as many cards as I was, in a play-off or not."""
+    if not tied:
+        return count == rules.seats and facts.hand_size == rules.deck_size // count
+    if not rules.playoff or state.hands_left or NUM_CARDS // count != facts.hand_size:
+        return False
+    return count < rules.seats or rules.packs == 2  # with one pack a hand like any other
 
 
 @kernel
 def may_play(observation, rules, at, state, facts, playing):
-    """Whether these seats, bit by bit, may be the ones that play."""
+    """Whether these seats, bit by bit, may be the ones that play; if so, they are noted."""
     if not playing >> np.int64(state.dealer) & 1 or not playing >> facts.pass_to & 1:
         return False
     count = 0
@@ -198,7 +207,46 @@ def may_play(observation, rules, at, state, facts, playing):
             return False
         if not plays and (total or count_row(observation, at.played + NUM_CARDS * seat) > 0):
             return False
+    state.playing = playing
     return count == state.num_playing
+
+
+@kernel
+def bears_out(observation, rules, at, state, facts):
+    """Whether the seats that play have played as many cards as they must, out of their pack."""
+    seat = np.int64(0)
+    for k in range(state.num_playing):
+        due = facts.tricks + (k >= state.num_playing - facts.on_table)
+        if count_row(observation, at.played + NUM_CARDS * seat) != due:
+            return False
+        seat = next_seat(state, rules, seat)
+    deck = np.empty(MAX_DECK, np.int8)
+    copies = np.zeros(NUM_CARDS, np.int64)
+    for k in range(fill_deck(state, rules, deck)):
+        copies[deck[k]] += 1
+    for card in range(NUM_CARDS):
+        for start in range(at.played, at.played + NUM_CARDS * rules.seats, NUM_CARDS):
+            copies[card] -= observation[start + card]
+        if copies[card] < observation[at.holding + card]:
+            return False
+    return True
+
+
+@kernel
+def find_pass(rules, state, facts):
+    """Note how many seats on a pass goes; whether the rules have such a pass."""
+    to, state.pass_steps = np.int64(0), 0
+    while to != facts.pass_to:
+        to = next_seat(state, rules, to)
+        state.pass_steps += 1
+    for k in range(rules.cycle):
+        steps = np.int64(0)
+        if rules.pass_count:
+            steps = steps_to_receiver(rules.pass_cycle[k], state.num_playing)
+        if steps == state.pass_steps:
+            state.hand = k  # a hand that passes there: the play can be told from its start
+            return True
+    return False
 
 
 @kernel

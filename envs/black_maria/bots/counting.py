@@ -33,7 +33,7 @@ NOTES: Final = record_type(
         # the rules
         ("seats", np.int64),
         ("packs", np.int64),
-        ("hand_size", np.int64),
+        ("hand_size", np.int64),  # when all play
         ("moon", np.int64),
         ("copies", np.int64, (NUM_CARDS,)),  # in the pack
         ("penalty", np.float64, (NUM_CARDS,)),  # penalty points, scaled
@@ -161,13 +161,17 @@ def count_cards(notes, observation, at, on_table):
         notes.mine[card] = mine
         notes.known[card] = max(passed - gone, 0)
         notes.unseen[card] = -mine - gone  # and the copies that there are
-    all_play = had == notes.hand_size  # else it is a play-off, with a pack for fewer seats
-    notes.num_playing = seats if all_play else NUM_CARDS // had
+    # those who play off have the same total, the others show none
+    tied = with_my_total(notes, observation, at)
+    usual = had == notes.hand_size and not plays_off(notes, observation, at, tied, had)
+    notes.num_playing = seats
+    if not usual:  # a play-off, with one pack
+        notes.num_playing = tied if NUM_CARDS // tied == had else NUM_CARDS // had
+    over = NUM_CARDS % notes.num_playing
     left = notes.num_playing - on_table  # to play in this trick, with me
     notes.to_act = 0
     for seat in range(seats):
-        # those who play off have the same total
-        plays = all_play or observation[at.totals + seat] == observation[at.totals]
+        plays = usual or observation[at.totals + seat] == observation[at.totals]
         notes.places[seat] = 0.0
         if plays:
             notes.places[seat] = held if left > 0 else held - 1
@@ -178,13 +182,40 @@ def count_cards(notes, observation, at, on_table):
         notes.num_unseen[suit] = notes.num_unknown[suit] = 0
         for card in range(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS):
             copies = notes.copies[card]
-            if not all_play:  # the first twos that are over are removed
-                copies = 1 if card % NUM_RANKS or suit >= NUM_CARDS % notes.num_playing else 0
+            if not usual:  # the lowest cards that are over are removed
+                copies = 1 if NUM_SUITS * (card % NUM_RANKS) + suit >= over else 0
             notes.unseen[card] += copies
             if notes.unseen[card]:
                 notes.num_unseen[suit] += notes.unseen[card]
                 notes.num_unknown[suit] += notes.unseen[card] - notes.known[card]
                 notes.places[notes.pass_to] -= notes.known[card]
+
+
+@inlined
+def with_my_total(notes, observation, at):
+    """How many seats show the same match total as I have."""
+    tied = np.int64(0)
+    for seat in range(notes.seats):
+        tied += observation[at.totals + seat] == observation[at.totals]
+    return tied
+
+
+@inlined
+def plays_off(notes, observation, at, tied, had):
+    """Whether it is a play-off that deals as many cards as a hand of all with two packs.
+
+    Then the others show no points and have played nothing. At 0 myself I can't tell them by that.
+    """
+    if notes.packs == 1 or NUM_CARDS // tied != had or not observation[at.totals]:
+        return False
+    for seat in range(notes.seats):
+        total = observation[at.totals + seat]
+        if total and total != observation[at.totals]:
+            return False
+        for card in range(NUM_CARDS):
+            if not total and observation[at.played + NUM_CARDS * seat + card]:
+                return False
+    return observation[at.hands_left] == 0
 
 
 @kernel

@@ -29,6 +29,7 @@ from black_maria.engine.state import (
     cards_of,
     drop,
     put,
+    put_all,
 )
 from black_maria.given import shown
 from black_maria.kernels import inlined, kernel
@@ -90,15 +91,16 @@ def open_match(state, rules):
 def fill_deck(state, rules, deck):
     """Write the pack for the seats that play, unshuffled; return its size.
 
-    Fewer seats than the table's play off with 52 cards less the first twos that are over.
+    Ties are played off with one pack: by all seats with their own, by fewer, or where they have
+    two, with 52 cards less the lowest that are over, ♣ ♦ ♥ ♠ in turn.
     """
-    if state.num_playing == rules.seats:
+    if state.num_playing == rules.seats and not (state.playoff and rules.packs == 2):
         for k in range(rules.deck_size):
             deck[k] = rules.deck[k]
         return rules.deck_size
     size = 0
     for card in range(NUM_CARDS):
-        if card % 13 or card // 13 >= NUM_CARDS % state.num_playing:
+        if NUM_SUITS * (card % 13) + card // 13 >= NUM_CARDS % state.num_playing:
             deck[size] = card
             size += 1
     return size
@@ -208,11 +210,7 @@ def pass_card(state, rules, card):
         state.turn = next_seat(state, rules, np.int64(seat))
     if state.num_passed == rules.pass_count * state.num_playing:
         for giver in range(rules.seats):
-            planes = state.given[giver]
-            holding = state.holding[receiver(state, rules, giver)]
-            for k in range(NUM_CARDS):
-                for _ in range((planes[0] >> k & 1) + (planes[1] >> k & 1)):
-                    put(holding, k)
+            put_all(state.holding[receiver(state, rules, giver)], state.given[giver])
         start_play(state, rules)
 
 
@@ -329,7 +327,8 @@ def score_hand(state, rules):
 def forfeit(state, rules):
     """The seat to move has revoked, noticed too late: all points of this hand are charged to it.
 
-    3–6 player book, "Renonce". The hand is over, whatever was taken before; no moon is shot.
+    3–6 player book, "Renonce". The hand is over, whatever was taken before; no moon is shot. If
+    it happens before all have passed, nobody has: each takes back the cards it had picked.
     """
     points = np.int64(0)
     deck = np.empty(MAX_DECK, np.int8)
@@ -338,6 +337,11 @@ def forfeit(state, rules):
     for seat in range(rules.seats):
         state.penalties[seat] = 0
     state.penalties[state.turn] = points
+    if state.phase == PASSING:
+        for seat in range(rules.seats):
+            put_all(state.holding[seat], state.given[seat])
+            state.given[seat, 0] = state.given[seat, 1] = 0
+        state.num_passed = 0
     state.phase = OVER
     state.legal = 0
     if not state.playoff:

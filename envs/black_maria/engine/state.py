@@ -127,6 +127,14 @@ def drop(planes, card):
 
 
 @kernel
+def put_all(planes, others):
+    """Add the cards of another set to a set."""
+    for card in range(NUM_CARDS):
+        for _ in range((others[0] >> card & 1) + (others[1] >> card & 1)):
+            put(planes, card)
+
+
+@kernel
 def add_counts(planes, counts):
     """Add a set to counts a card, (52,)."""
     for card in range(NUM_CARDS):

@@ -39,9 +39,9 @@ def write_cards(cards: Iterable[int]) -> str:
     return " ".join(_NAMES[card] for card in cards)
 
 
-def write_rules(rules: Rules) -> dict[str, Any]:
+def write_rules(rules: Rules, *, in_match: bool = False) -> dict[str, Any]:
     """Rules as their name, their seats, and the clauses that these don't imply."""
-    usual = _usual(rules.name, rules.seats)
+    usual = _usual(rules.name, rules.seats, in_match)
     entries: dict[str, Any] = {"name": rules.name, "seats": rules.seats}
     for clause, kind in CLAUSES.items():
         value = getattr(rules, clause)
@@ -82,7 +82,9 @@ def read_entries(line: str) -> dict[str, Any]:
     if type(version) is not int or version != VERSION:
         raise ValueError(f"version {reprlib.repr(version)}: only version {VERSION} is known")
     _check_names(entries, _ENTRIES, _REQUIRED, "")
-    return {name: _ENTRIES[name](value, name) for name, value in entries.items()}
+    hand = {name: _ENTRIES[name](value, name) for name, value in entries.items()}
+    in_match = hand.get("match_hand") is not None
+    return hand | {"rules": _rules_of(json.dumps(hand["rules"]), in_match)}
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -175,12 +177,8 @@ def _reader(kind: Kind) -> Read:
     return _or_null(_reader(kind.kind)) if isinstance(kind, OrNone) else _READ_KIND[type(kind)]
 
 
-def _read_rules(value: Any, name: str) -> Rules:
-    return _rules_of(json.dumps(_read_object(value, name)))
-
-
 _ENTRIES: Final[Mapping[str, Read]] = {
-    "rules": _read_rules,
+    "rules": _read_object,
     "seed": _read_number,
     "table": _read_number,
     "hand": _read_number,
@@ -198,14 +196,14 @@ _REQUIRED: Final = ("rules", "dealer", "deal", "passes", "cards", "penalties")
 
 
 @lru_cache(maxsize=64)
-def _rules_of(line: str) -> Rules:
+def _rules_of(line: str, in_match: bool) -> Rules:
     """The rules of a JSON object; a file names the same ones over and over."""
     entries = json.loads(line)
     _check_names(entries, CLAUSES, ("name", "seats"), "rules: ")
     clauses = {
         name: _reader(CLAUSES[name])(value, f"rules, {name}") for name, value in entries.items()
     }
-    usual = _usual(clauses["name"], clauses["seats"])
+    usual = _usual(clauses["name"], clauses["seats"], in_match)
     for name in clauses:
         if isinstance(CLAUSES[name], Points):
             clauses[name] = [clauses[name].get(card, p) for card, p in enumerate(usual[name])]
@@ -215,8 +213,19 @@ def _rules_of(line: str) -> Rules:
         raise ValueError(f"rules: {error}") from None
 
 
-def _usual(name: str, seats: int) -> dict[str, Any]:
-    """The clauses that a name and a number of seats imply: the profile's, or the defaults."""
+def _usual(name: str, seats: int, in_match: bool) -> dict[str, Any]:
+    """The clauses that a name and a number of seats imply: the profile's, or the defaults.
+
+    In a match, when it ends and what a tie does as they were when this version of the format was
+    made: what is written goes on meaning the same when a profile's matches change.
+    """
     profile = name in PROFILES and seats in PROFILES[name][0]
     rules = Rules.profile(name, seats) if profile else Rules()
-    return {clause: getattr(rules, clause) for clause in CLAUSES} | {"name": name, "seats": seats}
+    usual = {clause: getattr(rules, clause) for clause in CLAUSES} | {"name": name, "seats": seats}
+    if profile and in_match and rules.exceed:  # a profile of the 3–6 player book
+        usual["exceed"] = name == "traditional"
+        if name == "cancellation":
+            usual |= {"hands": None, "match_points": 100, "playoff": False}
+        elif seats == 5:
+            usual["hands"] = 10
+    return usual

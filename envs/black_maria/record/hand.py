@@ -107,7 +107,7 @@ class Hand:
         """The hand as one line, without its end."""
         entries: dict[str, Any] = {
             "version": VERSION,
-            "rules": write_rules(self.rules),
+            "rules": write_rules(self.rules, in_match=self.match_hand is not None),
             "seed": self.seed,
             "table": self.table,
             "hand": self.hand,
@@ -266,6 +266,8 @@ def _of_table(
         engine.apply(state, record[0], int(state.legal).bit_length() - 1)
     if state.phase != engine.OVER:
         raise ValueError(f"it isn't over: {state.num_played} cards of {state.to_play} are played")
+    if state.num_played < state.to_play:
+        raise ValueError("it ended with a revoke: only hands that are played out are recorded")
     seats = range(rules.seats)
     dealt = np.zeros((1, rules.seats, NUM_CARDS), np.int8)
     engine.dealt_cards(table, record, dealt)
