@@ -28,6 +28,7 @@ from black_maria import record
 from black_maria.rules import Rules
 from black_maria_agents import CHAMPIONS, CheckpointError, load_agents
 from black_maria_agents.distributed import joined
+from black_maria_agents.files import replacing
 from black_maria_agents.measuring import Arena, Result, both_ways, par, report
 from black_maria_agents.measuring.stopping import MAX_UNTIL, look_points
 
@@ -95,7 +96,7 @@ def main(config: EvaluateConfig) -> list[Result]:
         if config.record is not None:
             arena.on_hands = lambda hands, names: None
             if ranks.first:
-                target = stack.enter_context(config.record.open("w", encoding="utf-8"))
+                target = stack.enter_context(replacing(config.record, "w"))
                 episode = "match" if config.matches else "hand"
                 arena.on_hands = lambda hands, names: record.write(
                     target, record.of_states(hands, rules, names, episode=episode)

@@ -18,7 +18,7 @@ import dataclasses
 import signal
 import sys
 import time
-from contextlib import closing, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -51,13 +51,16 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
         CheckpointError: A checkpoint that can't be used.
     """
     config = config or PRESETS["quick"]
-    with joined() as ranks:
+    with joined() as ranks, ExitStack() as stack:
+        if resume:
+            stack.enter_context(run_folder.alone(resume, ranks))
         run = Training.resume(resume / "agent.pt", ranks) if resume else Training(config, ranks)
         console = Console(quiet=not ranks.first)
         folder = resume or Path("runs") / run.config.run
         if ranks.first:
             if not resume:
                 folder = run_folder.new_folder(folder)
+                stack.enter_context(run_folder.alone(folder))
             settings = dataclasses.asdict(run.config) | {"precision": run.precision}
             run_folder.write_config(folder, settings)
             run.save(folder / "agent.pt")
@@ -87,6 +90,8 @@ def train(run: Training, folder: Path, console: Console) -> None:
     start, made, score = time.perf_counter(), -run.decisions, float("nan")
     logged = closing(run_folder.Log(folder, run.decisions)) if first else nullcontext()
     with logged as log, run_folder.progress_bar(console) as bar:
+        if log is not None and log.aside is not None:
+            console.print(f"lines of metrics.csv can't be read: it is kept as {log.aside}")
         task = bar.add_task("training", total=config.decisions, completed=run.decisions, text="")
         while not run.done:
             run.step()

@@ -18,6 +18,7 @@ from rich.console import Console
 from black_maria import record
 from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
+from black_maria_agents.checkpoint import write
 from black_maria_agents.measuring import (
     both_ways,
     edges,
@@ -285,7 +286,7 @@ def test_checkpoint__plays_greedily_or_sampled(checkpoint):
         (lambda path: path.write_bytes(b""), "can't be read as a checkpoint"),
         (lambda path: torch.save({"weights": 1}, path), "not a Black Maria checkpoint"),
         (
-            lambda path: torch.save(torch.load(path) | {"blocks": {"mood": (3,)}}, path),
+            lambda path: write(path, torch.load(path) | {"blocks": {"mood": (3,)}}),
             "reads the block 'mood', which the observation of 'three_player' hasn't",
         ),
     ],

@@ -80,14 +80,28 @@ def test_resume__refuses_what_holds_no_training(tmp_path):
         Training.resume(tmp_path / "none.pt")
 
 
-@pytest.mark.parametrize("change", [{"config": {"wdth": 5}}, {"training": {"optimizer": {}}}])
-def test_resume__refuses_a_file_of_another_version_in_words(tmp_path, change):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"config": {"wdth": 5}}, "its settings have 'wdth', which this one hasn't"),
+        ({"config": {"width": 32}}, "its settings say width=32, its networks another"),
+        ({"config": {"ppo": {"clp": 1}}}, "its settings are of another kind"),
+        ({"config": {"ppo": None}}, "its settings are of another kind"),
+        ({"config": {"rules": "four_player"}}, "its rules aren't what 'four_player' is here"),
+        ({"training": {"optimizer": {}}}, "its optimizer isn't of these networks"),
+        (
+            {"training": {"optimizer": {"state": {}, "param_groups": [{"params": [1]}]}}},
+            "doesn't fit this version: its optimizer's settings are of another kind",
+        ),
+    ],
+)
+def test_resume__refuses_a_file_of_another_version_in_words(tmp_path, change, message):
     Training(SMALL).save(tmp_path / "agent.pt")
     content = checkpoint.load(tmp_path / "agent.pt")
     for name, entries in change.items():
         content[name] |= entries
-    torch.save(content, tmp_path / "agent.pt")
-    with pytest.raises(CheckpointError, match="doesn't fit this version"):
+    checkpoint.write(tmp_path / "agent.pt", content)
+    with pytest.raises(CheckpointError, match=message):
         Training.resume(tmp_path / "agent.pt")
 
 

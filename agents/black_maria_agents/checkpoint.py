@@ -5,45 +5,32 @@ about: weights, configuration, decisions so far, rules, and the blocks of the ob
 its networks read, by name and shape; the critic, for a training that starts from the agent; and,
 in a run's folder, what that run needs to go on. It loads with
 ``torch.load(weights_only=True)``: no code runs.
+
+The file ends with a checksum of all its bytes; see ``archives``. It is verified first, then the
+content entry by entry: what loads is what was saved.
 """
 
 import dataclasses
-import hashlib
-import os
+import io
 import pickle
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import torch
 
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
+from black_maria_agents import archives, contents
+from black_maria_agents.files import replacing
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 
 FORMAT: Final = "black-maria agent"
-VERSION: Final = 4
+VERSION: Final = 5
 
 
 class CheckpointError(ValueError):
     """A file that isn't a checkpoint, is damaged, or was made for something else."""
-
-
-@contextmanager
-def replacing(path: Path, temporary: Path) -> Iterator[BinaryIO]:
-    """A file to write to that becomes ``path`` once it is whole.
-
-    If writing fails, ``path`` keeps what it held.
-    """
-    try:
-        with temporary.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def save(
@@ -67,6 +54,11 @@ def save(
         decisions: Decisions of training so far.
         training: What the run needs to go on: tensors and builtins. Without it the file is an
             agent that another training may start from.
+
+    Raises:
+        ValueError: A number isn't finite, or ``load`` would refuse the content for another
+            reason; nothing is written.
+        OSError: The file can't be written, for instance since the disk is full.
     """
     content = {
         "format": FORMAT,
@@ -80,7 +72,11 @@ def save(
         "decisions": decisions,
         "training": training,
     }
-    _write(Path(path), content)
+    try:
+        _check(content)
+    except ValueError as error:
+        raise ValueError(f"{path} isn't written: {error}") from None
+    write(path, content)
 
 
 def load(path: str | Path, rules: Rules | None = None) -> dict[str, Any]:
@@ -97,32 +93,43 @@ def load(path: str | Path, rules: Rules | None = None) -> dict[str, Any]:
         CheckpointError: Missing, damaged, foreign, trained for other rules, or made for an
             observation with a block that this package's hasn't, or has in another shape.
     """
+    return _read(path, rules)[0]
+
+
+def _read(path: str | Path, rules: Rules | None) -> tuple[dict[str, Any], str]:
+    """The content, and the hash of the file that it came from."""
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        with archives.opened(path, what="a PyTorch file") as archive:
+            content, sealed = _unpickled(archive), archive.sealed
     except FileNotFoundError:
         raise CheckpointError(f"there is no checkpoint {path}") from None
-    except (RuntimeError, EOFError, OSError, pickle.UnpicklingError, ValueError, KeyError) as error:
-        reason = str(error).partition("\n")[0]
-        raise CheckpointError(f"{path} can't be read as a checkpoint: {reason}") from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    except archives.UnreadableError as error:
+        raise CheckpointError(f"{path} can't be read as a checkpoint: {error}") from None
+    if not isinstance(content, dict) or not _is(content.get("format"), FORMAT):
         raise CheckpointError(f"{path} is a PyTorch file, but not a Black Maria checkpoint")
-    if content["version"] not in (_WITHOUT_BLOCKS, VERSION):
+    version = content.get("version")
+    if not any(_is(version, known) for known in (*_WITHOUT_CHECKSUM, VERSION)):
         raise CheckpointError(
-            f"{path} has format version {content['version']}; this package reads "
-            f"{_WITHOUT_BLOCKS} and {VERSION}"
+            f"{path} has format version {version!r:.40}; this package reads "
+            f"{_WITHOUT_BLOCKS} to {VERSION}"
         )
-    trained_for = Rules(**content["rules"])
-    if rules and trained_for != rules:
+    if version == VERSION and not sealed:
         raise CheckpointError(
-            f"{path} was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}"
+            f"{path} can't be read as a checkpoint: it lacks its checksum, so another program "
+            "has written it"
         )
-    if content["version"] == _WITHOUT_BLOCKS:
-        content |= {"version": VERSION, "blocks": _first_blocks(trained_for)}
-        del content["layout_version"]
-    _check_blocks(path, content["blocks"], trained_for)
-    return content
+    try:
+        if version == _WITHOUT_BLOCKS:
+            content["blocks"] = _first_blocks(contents.rules_of(content))
+            content.pop("layout_version", None)
+        _check(content, rules)
+    except ValueError as error:
+        raise CheckpointError(f"{path} can't be used: {error}") from None
+    return content | {"version": VERSION}, archive.digest
 
 
+_WITHOUT_CHECKSUM: Final = (3, 4)
+"""The format's versions before files ended with a checksum."""
 _WITHOUT_BLOCKS: Final = 3
 """The format's version before blocks were named."""
 
@@ -141,18 +148,54 @@ def _first_blocks(rules: Rules) -> dict[str, tuple[int, ...]]:
     return blocks
 
 
-def _check_blocks(path: str | Path, blocks: Mapping[str, tuple[int, ...]], rules: Rules) -> None:
+def _unpickled(archive: archives.Archive) -> Any:
+    """What PyTorch makes of a verified archive: tensors and builtins."""
+    names = [name.rpartition("/")[2] for name in archive.names]
+    if "data.pkl" not in names or "constants.pkl" in names:  # which a compiled model has
+        raise archives.UnreadableError("it isn't a PyTorch file of tensors")
+    try:
+        return torch.load(archive.file, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        reason = "it holds more than tensors and plain values, which might run code"
+        raise archives.UnreadableError(reason) from None
+    except Exception:  # of foreign content PyTorch raises whatever comes up
+        raise archives.UnreadableError(
+            "PyTorch can't make tensors and plain values of it"
+        ) from None
+
+
+def _is(value: Any, known: Any) -> bool:
+    """Whether a value of anybody's, which may be a tensor, is just this one."""
+    return type(value) is type(known) and bool(value == known)
+
+
+def _check(content: Mapping[str, Any], rules: Rules | None = None) -> None:
+    """Refuse content that isn't of its kinds, or doesn't fit."""
+    contents.check_entries(content)
+    trained_for = contents.rules_of(content)
+    if rules and trained_for != rules:
+        clauses = [field.name for field in dataclasses.fields(Rules)[1:]]
+        differ = [c for c in clauses if getattr(trained_for, c) != getattr(rules, c)]
+        raise ValueError(
+            f"it was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}, "
+            f"which differs in {', '.join(differ) or 'its name'}"
+        )
+    _check_blocks(content["blocks"], trained_for)
+    contents.check_networks(content, trained_for)
+
+
+def _check_blocks(blocks: Mapping[str, tuple[int, ...]], rules: Rules) -> None:
     """Refuse networks that read what the observation hasn't."""
     there = layout_of(rules).blocks
     for name, shape in blocks.items():
         if name not in there:
-            raise CheckpointError(
-                f"{path} reads the block {name!r}, which the observation of {rules.name!r} "
+            raise ValueError(
+                f"it reads the block {name!r}, which the observation of {rules.name!r} "
                 f"hasn't; there are: {', '.join(there)}"
             )
         if there[name].shape != tuple(shape):
-            raise CheckpointError(
-                f"{path} reads the block {name!r} as {_by(shape)}; in the observation of "
+            raise ValueError(
+                f"it reads the block {name!r} as {_by(shape)}; in the observation of "
                 f"{rules.name!r} it is {_by(there[name].shape)}"
             )
 
@@ -175,12 +218,12 @@ def load_policy(
     Raises:
         CheckpointError: As ``load``.
     """
-    content = load(path, rules)
-    policy = Policy(layout_of(rules), content["width"], content["blocks"])
-    policy.load_state_dict(content["policy"])
-    fingerprint = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    content, digest = _read(path, rules)
+    with torch.device("meta"):  # no weights are drawn that the file's then replace
+        policy = Policy(layout_of(rules), content["width"], content["blocks"])
+    policy.load_state_dict(content["policy"], assign=True)
     return PolicyAgent(
-        policy, rules, greedy=greedy, name=name or str(path), fingerprint=fingerprint
+        policy, rules, greedy=greedy, name=name or str(path), fingerprint=digest[:16]
     )
 
 
@@ -190,9 +233,12 @@ def strip(source: str | Path, target: str | Path) -> None:
     Raises:
         CheckpointError: As ``load``.
     """
-    _write(Path(target), load(source) | {"training": None})
+    write(target, load(source) | {"training": None})
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
-    with replacing(path, path.with_name(f"{path.name}.tmp")) as file:
-        torch.save(content, file)
+def write(path: str | Path, content: Mapping[str, Any]) -> None:
+    """Write content as ``load`` gives it, with its checksum."""
+    buffer = io.BytesIO()  # PyTorch hides what goes wrong with a file
+    torch.save(dict(content), buffer)
+    with replacing(path) as file:
+        file.write(archives.seal(buffer.getvalue()))

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 
 from black_maria.rules import Rules
+from black_maria_agents.files import replacing
 from black_maria_agents.measuring.results import Result, direction, edges, par
 
 PAR: Final = {
@@ -111,10 +112,17 @@ def source_table(results: list[Result], rules: Rules) -> Table:
 
 
 def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> None:
-    """Write results as JSON, with ``about`` before them, and as CSV, a row a table."""
+    """Write results as JSON, with ``about`` before them, and as CSV, a row a table.
+
+    Each file appears whole, or keeps what it held.
+
+    Raises:
+        OSError: It can't be written; names it.
+    """
     content = {**about, "results": [asdict(result) for result in results]}
     text = json.dumps(content, indent=2).replace(": NaN", ": null")  # of one game no width is known
-    out.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+    with replacing(out.with_suffix(".json"), "w") as file:
+        file.write(text + "\n")
     rows = []
     for result in results:
         row = {name: getattr(result, name) for name in ("agent", "others", "unit", "games")}
@@ -124,7 +132,7 @@ def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> N
             row[f"seat_{seat}_half_width"] = estimate.half_width
         row |= {**result.sources, **result.periods}
         rows.append(row if result.hands is None else row | {"hands": result.hands})
-    with out.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
+    with replacing(out.with_suffix(".csv"), "w") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
@@ -135,6 +143,8 @@ def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> N
 
 def plot(path: Path, results: list[Result], rules: Rules) -> None:
     """Draw a cross-table as a heat map beside a chart of the same figures with their intervals.
+
+    The picture appears whole, or its file keeps what it held.
 
     Args:
         path: A picture, ``….png``.
@@ -157,7 +167,8 @@ def plot(path: Path, results: list[Result], rules: Rules) -> None:
         f"{PAR[unit].format(par(unit, rules))}\n"
         f"{rules.name}, {rules.seats} seats, every game in all rotations, 95 % intervals{partial}"
     )
-    figure.savefig(path)
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:] or None)
 
 
 def _draw_cross(axis: Any, results: list[Result], names: list[str], rules: Rules) -> None:

@@ -1,21 +1,17 @@
 """What pairs of agents have scored against each other, and the file that it is kept in."""
 
-import json
-import os
-import zipfile
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
-from black_maria_agents.checkpoint import replacing
 from black_maria_agents.measuring.duplicate import PERIODS, columns
+from black_maria_agents.measuring.kept import Identities, Kept, Sheet
 from black_maria_agents.measuring.results import Estimate, Result, unit_of
 from black_maria_agents.network import PolicyAgent
 
@@ -26,16 +22,6 @@ Pair = tuple[str, str]
 def both_ways(names: Iterable[str]) -> list[Pair]:
     """Every pair of agents, each once alone and once as the others."""
     return list(permutations(names, 2))
-
-
-@dataclass
-class Sheet:
-    """What a pair has played so far: games 0 … G − 1."""
-
-    scores: NDArray[np.float64]
-    """(G, seats): of the agent alone, when it sits in each seat."""
-    sums: NDArray[np.float64]
-    """(K,): its points by source and period, or its hands; ``duplicate.columns`` names them."""
 
 
 class Scores:
@@ -66,11 +52,13 @@ class Scores:
         """Take over what the file holds."""
         self._agents, self._rules = agents, rules
         self._seed, self._whole_matches = seed, whole_matches
-        self._file = file
         self._sheets: dict[Pair, Sheet] = {}
-        self._stored: dict[str, NDArray[Any]] = {}
-        if file is not None and file.exists():
-            self._load(file)
+        self._kept: Kept | None = None
+        if file is not None:
+            about = {"unit": unit_of(rules, whole_matches), "seed": seed, "rules": asdict(rules)}
+            sums = len(columns(rules, whole_matches))
+            self._kept = Kept(file, about, seats=rules.seats, sums=sums)
+            self._take_over(self._kept)
 
     def __getitem__(self, pair: Pair) -> Sheet:
         """A pair's sheet; an empty one if it hasn't played."""
@@ -103,50 +91,24 @@ class Scores:
             partial=partial,
         )
 
-    # --- the file ---------------------------------------------------------------------------
-
     def save(self) -> None:
-        """Write all there is to the file, if there is one; it appears whole or stays as it was."""
-        if self._file is None:
-            return
-        content = {"about": np.array(json.dumps(self._about())), **self._stored}
-        for pair, sheet in self._sheets.items():
-            names = [self._agents[name].identity for name in pair]
-            content[_key("scores", names)] = sheet.scores
-            content[_key("sums", names)] = sheet.sums
-        with replacing(
-            self._file, self._file.with_name(f"{self._file.name}.{os.getpid()}.tmp")
-        ) as file:
-            np.savez(file, allow_pickle=False, **content)
-
-    def _load(self, path: Path) -> None:
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-                self._stored = dict(content)
-            about = json.loads(str(self._stored.pop("about")))
-        except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(f"{path} can't be read as an arena's scores: {error}") from None
-        if about != self._about():
-            raise ValueError(
-                f"{path} keeps {about['unit']} under {about['rules']['name']!r} with seed "
-                f"{about['seed']}; that doesn't fit: give another file"
+        """Write all there is to the file, if there is one; see ``Kept.add``."""
+        if self._kept is not None:
+            self._kept.add(
+                {self._identities(pair, _identity): sheet for pair, sheet in self._sheets.items()}
             )
+
+    def _take_over(self, kept: Kept) -> None:
+        found = kept.read()
         for pair in permutations(self._agents, 2):
             for identity_of in (_older_identity, _identity):
-                names = [identity_of(self._agents[name]) for name in pair]
-                if _key("scores", names) in self._stored:
-                    found = (self._stored[_key(what, names)] for what in ("scores", "sums"))
-                    self._sheets[pair] = Sheet(*found)
+                identities = self._identities(pair, identity_of)
+                if identities in found:
+                    self._sheets[pair] = found[identities]
 
-    def _about(self) -> dict[str, Any]:
-        """What scores must have in common to be put together."""
-        unit = unit_of(self._rules, self._whole_matches)
-        rules = json.loads(json.dumps(asdict(self._rules)))
-        return {"format": 1, "unit": unit, "seed": self._seed, "rules": rules}
-
-
-def _key(what: str, identities: Iterable[str]) -> str:
-    return json.dumps([what, *identities])
+    def _identities(self, pair: Pair, identity_of: Callable[[Agent], str]) -> Identities:
+        alone, others = (identity_of(self._agents[name]) for name in pair)
+        return alone, others
 
 
 def _identity(agent: Agent) -> str:

@@ -17,6 +17,7 @@ from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents import checkpoint
 from black_maria_agents.checkpoint import CheckpointError
+from black_maria_agents.contents import check_groups, rules_of
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
@@ -177,13 +178,34 @@ class Training:
         if state is None:
             raise CheckpointError(f"{path} holds an agent alone, without what a training needs")
         try:
-            config = TrainConfig.from_dict(content["config"])
-            run = cls(config, ranks, start=content)
-            run.ppo.optimizer.load_state_dict(state["optimizer"])
-            run.ppo.updates = state["updates"]
-            run.games.seek(state["next_hand"])
-            run.pool.restore(state["pool"], run.ppo.policy)
-        except (KeyError, TypeError, RuntimeError) as error:
+            config = _settings(content)
+        except ValueError as error:
             raise CheckpointError(f"{path} doesn't fit this version: {error}") from None
+        run = cls(config, ranks, start=content)
+        try:
+            check_groups(state["optimizer"], run.ppo.optimizer.state_dict())
+        except ValueError as error:
+            raise CheckpointError(f"{path} doesn't fit this version: {error}") from None
+        run.ppo.optimizer.load_state_dict(state["optimizer"])
+        run.ppo.updates = state["updates"]
+        run.games.seek(state["next_hand"])
+        run.pool.restore(state["pool"], run.ppo.policy)
         run.decisions = content["decisions"]
         return run
+
+
+def _settings(content: Mapping[str, Any]) -> TrainConfig:
+    """The configuration in a checkpoint, if this version trains by it as that one did."""
+    settings = content["config"]
+    unknown = settings.keys() - {field.name for field in dataclasses.fields(TrainConfig)}
+    if unknown:
+        raise ValueError(f"its settings have {min(map(str, unknown))!r}, which this one hasn't")
+    try:
+        config = TrainConfig.from_dict(settings)
+    except (AttributeError, KeyError, TypeError):
+        raise ValueError("its settings are of another kind") from None
+    if Rules.profile(config.rules, config.seats) != rules_of(content):
+        raise ValueError(f"its rules aren't what {config.rules!r} is here")
+    if config.width != content["width"]:
+        raise ValueError(f"its settings say width={config.width}, its networks another")
+    return config
