@@ -2,7 +2,7 @@
 
 Rounds alternate, so that a busy machine slows both; the ratio printed is the median of the
 rounds' ratios. Both must find the same penalties, but for `random`, whose draws the loop can't
-repeat. The loop's network gets batches of the one row that there is, not padded ones. The
+repeat. The
 heuristic itself takes 2 µs a decision, four times what all else takes in the arena.
 
     python benchmarks/bench_arena.py
@@ -52,14 +52,12 @@ def times(pair: Sequence[Agent], check: bool) -> tuple[float, float, float]:
     start = time.perf_counter()
     scores = play_deals(*pair, range(BATCHED), seed=TEST_SEEDS, rules=RULES)
     found = [(time.perf_counter() - start) / BATCHED]
-    padded, network.INFERENCE_BATCH = network.INFERENCE_BATCH, 1
     for env in (black_maria_v0.env(), black_maria_v0.raw_env()):
         start = time.perf_counter()
         again = one_by_one(env, *pair, range(ONE_BY_ONE))
         found.append((time.perf_counter() - start) / ONE_BY_ONE)
         if check and not np.array_equal(again, scores[:ONE_BY_ONE]):
             raise AssertionError("the arena and the loop differ")
-    network.INFERENCE_BATCH = padded
     return found[0], found[1], found[2]
 
 

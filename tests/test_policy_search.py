@@ -9,7 +9,8 @@ from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.search.policy_search import PolicySearch, from_the_start
+from black_maria_agents.search import policy_search
+from black_maria_agents.search.policy_search import PolicySearch, distinct, from_the_start
 from black_maria_agents.worlds import sample_worlds
 from helpers import play
 
@@ -106,6 +107,39 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
         search._log_likelihood(truth) > np.median(search._log_likelihood(drawn), axis=1)[:, None]
     )
     assert better.mean() > 0.8
+
+
+def test_distinct__games_that_go_on_alike_stand_once():
+    tables = Tables(4, seed=2)
+    play(tables, 20)
+    games = tables.save()[[0, 1, 0, 1, 2, 0]]
+    games["table"] = range(6)
+    places, which = distinct(games, np.array([5, 5, 5, 9, 5, 9]))
+    assert len(places) == 5
+    assert which[0] == which[2]
+    assert len(set(which.tolist())) == 5
+    played = games["cards"][places][which]
+    assert np.array_equal(played, games["cards"])
+
+
+def test_search__worlds_drawn_twice_cost_what_they_would_cost_played_out_twice(monkeypatch):
+    search, whole = PolicySearch(untrained(), RULES, worlds=16), PolicySearch._roll_out
+    tables = Tables(4, seed=4, history=True)
+    play(tables, 36)
+    obs, keys = observed(tables)
+    likely = obs["action_mask"] != 0
+    rows = []
+
+    def counted(self, states, first):
+        rows.append(len(states))
+        return whole(self, states, first)
+
+    monkeypatch.setattr(PolicySearch, "_roll_out", counted)
+    spared = search._costs(obs["observation"], likely, keys, obs["history"])
+    each = np.arange(likely.sum() * 16)
+    monkeypatch.setattr(policy_search, "distinct", lambda *_: (each, each))
+    assert np.array_equal(spared, search._costs(obs["observation"], likely, keys, obs["history"]))
+    assert rows[0] < rows[1] == len(each)
 
 
 def test_search__improves_on_a_weak_policy():

@@ -1,12 +1,14 @@
 """Self-play and the update: rollouts, advantages, ratios, forced moves, learning."""
 
+import time
+
 import numpy as np
 import pytest
 import torch
 
 from black_maria import Rules, Tables, layout_of
 from black_maria_agents.features import features_of, hidden_size
-from black_maria_agents.network import INFERENCE_BATCH, OracleCritic, Policy, PolicyAgent, sample
+from black_maria_agents.network import OracleCritic, Policy, PolicyAgent, sample
 from black_maria_agents.training import PPO, PPOConfig, SelfPlay
 from black_maria_agents.training.ppo import advantages, choose_precision
 
@@ -278,7 +280,7 @@ def test_sample__the_largest_key_still_gives_a_legal_card():
 @pytest.mark.parametrize("greedy", [True, False])
 def test_policy_agent__a_row_does_not_depend_on_its_neighbours(ppo, greedy):
     agent = PolicyAgent(ppo.policy, RULES, greedy=greedy)
-    count = INFERENCE_BATCH + 100
+    count = 600
     tables = Tables(count, seed=1)
     obs, keys = tables.observe()[0], tables.keys()
     together = agent.act(obs, keys)
@@ -306,6 +308,15 @@ def test_critic__sees_the_hidden_cards():
     features = torch.zeros(1, len(FEATURES), dtype=torch.int8)
     hidden = torch.zeros(1, hidden_size(LAYOUT), dtype=torch.int8)
     assert critic(features, hidden) != critic(features, hidden + 1)
+
+
+@pytest.mark.parametrize(("faster", "name"), [(0, "float32"), (1, "bfloat16")])
+def test_precision__two_rounds_tell_where_one_is_many_times_faster(monkeypatch, faster, name):
+    """A clock by which one of the two takes 34 times as long; it ends after two rounds."""
+    lasts = [1, 34] if faster == 0 else [34, 1]
+    readings = iter([0, lasts[0], 100, 100 + lasts[1], 200, 200 + lasts[0], 300, 300 + lasts[1]])
+    monkeypatch.setattr(time, "perf_counter", lambda: next(readings))
+    assert choose_precision("auto", 4, torch.device("cpu")) == name
 
 
 def test_precision__is_what_was_asked_for_or_measured():

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from black_maria.bots import check_batch
-from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from black_maria.cards import NUM_RANKS, NUM_SUITS
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
 from black_maria_agents.features import Features, features_of, hidden_size
-
-INFERENCE_BATCH = 512
-"""Rows of every forward pass at play, padded: a row's result can't depend on its neighbours."""
+from black_maria_agents.inference import Inference
 
 
 class SuitNetwork(nn.Module):
@@ -184,6 +182,7 @@ class PolicyAgent:
         self.greedy = greedy
         self.name = name
         self.fingerprint = fingerprint
+        self.inference = Inference(self.policy, policy.features)
         self._layout = layout_of(rules)
 
     @property
@@ -201,7 +200,6 @@ class PolicyAgent:
         log_probs = self.log_probs(observation, mask)
         return (log_probs.argmax(-1) if self.greedy else sample(log_probs, keys)).numpy()
 
-    @torch.inference_mode()
     def log_probs(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Tensor:
         """The policy's log-probabilities, (B, 52) float32 on the CPU; −inf where the mask is 0.
 
@@ -209,14 +207,4 @@ class PolicyAgent:
             observation: (B, F) int8.
             mask: (B, 52) int8.
         """
-        device = next(self.policy.parameters()).device
-        features = torch.zeros(INFERENCE_BATCH, len(self.policy.features), dtype=torch.int8)
-        allowed = torch.ones(INFERENCE_BATCH, NUM_CARDS, dtype=torch.int8)
-        result = torch.empty(len(mask), NUM_CARDS)
-        for start in range(0, len(mask), INFERENCE_BATCH):
-            rows = slice(start, start + INFERENCE_BATCH)
-            part = self.policy.features.of(observation[rows])
-            features[: len(part)] = torch.from_numpy(part)
-            allowed[: len(part)] = torch.from_numpy(mask[rows])
-            result[rows] = self.policy(features.to(device), allowed.to(device))[: len(part)]
-        return result
+        return self.inference(observation, mask)
