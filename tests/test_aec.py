@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
@@ -686,3 +688,100 @@ def test_render__ansi_shows_holdings_trick_captures_and_totals(capsys):
     assert "trick: player_0 6♦  player_1 K♦" in text
     assert "♣ 4 5" in text  # held by player_2, whom player_0 passed them to
     assert capsys.readouterr().out == ""
+
+
+# --- in order, and nobody else ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("call", ["last", "state", "step", "observe"])
+def test_order__nothing_before_the_first_reset(call):
+    arguments = {"step": [0], "observe": ["player_0"]}.get(call, [])
+    for env, error in (
+        (black_maria_v0.raw_env(), ResetNeeded),
+        (black_maria_v0.env(), AssertionError),
+    ):
+        with pytest.raises(error, match=r"reset\(\)"):
+            getattr(env, call)(*arguments)
+
+
+def test_order__a_reset_that_is_refused_is_none():
+    env = black_maria_v0.env()
+    with pytest.raises(ValueError, match="dealer=9"):
+        env.reset(seed=1, options={"dealer": 9})
+    with pytest.raises(AssertionError, match=r"reset\(\)"):
+        env.last()
+    with pytest.raises(AttributeError, match="before reset"):
+        _ = env.agents
+
+
+def test_order__nothing_after_the_last_agent_is_done():
+    env = black_maria_v0.raw_env()
+    env.reset(seed=1)
+    play(env)
+    for call in (env.last, lambda: env.step(None), lambda: env.step(3)):
+        with pytest.raises(ResetNeeded, match=r"no agent is to move: call reset\(\)"):
+            call()
+    assert not env.observe("player_0")["action_mask"].any()
+
+
+@pytest.mark.parametrize("agent", ["nobody", "player_3", "", None, 0, [], {}])
+@pytest.mark.parametrize("call", ["observe", "observation_space", "action_space"])
+def test_agents__others_are_refused_and_those_that_are_named(call, agent):
+    for env in (black_maria_v0.raw_env(), black_maria_v0.env()):
+        env.reset(seed=1)
+        with pytest.raises(ValueError, match=r"^no agent .*; there are: player_0, player_1, pl"):
+            getattr(env, call)(agent)
+
+
+@pytest.mark.parametrize("action", [None, 1.5, "QS", [3], True, np.array([3]), 52, -1, 2**70])
+def test_action__that_is_no_card_is_an_assertion_error_as_pettingzoos(action):
+    env = black_maria_v0.env()
+    env.reset(seed=1)
+    before = env.state()
+    with pytest.raises(AssertionError, match=r"action is not in action space: .* is no card"):
+        env.step(action)
+    assert np.array_equal(env.state(), before)
+
+
+@pytest.mark.parametrize("options", [[], "deal", 3, [("dealer", 1)], {1, 2}])
+def test_options__no_mapping_is_refused(options):
+    env = black_maria_v0.env()
+    with pytest.raises(ValueError, match=r"^options=.*: give a mapping, as in {'dealer': 0}"):
+        env.reset(seed=1, options=options)
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"view": 3}, "view=3: seats are 0 … 2, or 'all'"),
+        ({"view": 1.0}, r"view=1\.0: seats"),
+        ({"view": None}, "view=None"),
+        ({"view": np.zeros(3)}, "view="),
+        ({"history": "no"}, "history='no': it takes True or False"),
+        ({"render_mode": ["ansi"]}, "render_mode=.*'human', 'ansi'"),
+        ({"reward": []}, "reward=.*: choose from"),
+        ({"episode": None}, "episode=None: choose from"),
+        ({"rules": {"moons": "none"}}, "rules: no clause 'moons'; there are: name, seats"),
+    ],
+)
+def test_arguments__of_the_wrong_kind_are_refused_in_words(argument, words):
+    with pytest.raises(ValueError, match=words):
+        black_maria_v0.env(**argument)
+
+
+# --- spaces that print on a line ----------------------------------------------------------------
+
+
+def test_spaces__print_shortly_and_are_gymnasiums_all_the_same():
+    env = black_maria_v0.raw_env(history=True)
+    space = env.observation_space("player_0")
+    assert repr(space["observation"]) == ("Box([0 0 … -128 -128], [1 1 … 127 127], (656,), int8)")
+    for own in (space, env.state_space):
+        assert len(repr(own)) < 200
+        for twin in (pickle.loads(pickle.dumps(own)), copy.deepcopy(own)):
+            assert repr(twin) == repr(own)
+            assert twin == own
+    plain = spaces.Box(space["observation"].low, space["observation"].high, dtype=np.int8)
+    assert plain == space["observation"]
+    assert space["observation"] == plain
+    assert type(space["observation"]) is spaces.Box

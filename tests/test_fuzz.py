@@ -644,7 +644,7 @@ TYPE_ERRORS = ("rules", "opponents")
 """Arguments that an object of another class can't be: a ``TypeError`` is right."""
 
 
-@settings(max_examples=max(400, int(10 * SECONDS)), suppress_health_check=list(HealthCheck))
+@settings(max_examples=max(400, int(2 * SECONDS)), suppress_health_check=list(HealthCheck))
 @given(data=st.data(), value=hostile())
 def test_arguments__are_refused_by_name_or_play(data, value):
     make = data.draw(st.sampled_from(list(ARGUMENTS)))
@@ -681,7 +681,7 @@ USUAL = {
 }
 
 
-@settings(max_examples=max(400, int(10 * SECONDS)), suppress_health_check=list(HealthCheck))
+@settings(max_examples=max(400, int(2 * SECONDS)), suppress_health_check=list(HealthCheck))
 @given(data=st.data(), value=hostile())
 def test_functions__refuse_in_words_or_answer(data, value):
     function = data.draw(st.sampled_from(list(FUNCTIONS)))

@@ -1,5 +1,7 @@
 """The clauses as data."""
 
+import dataclasses
+import json
 from dataclasses import FrozenInstanceError
 
 import numpy as np
@@ -204,9 +206,9 @@ def test_as_rules__name_or_rules():
         as_rules("nope")
 
 
-@pytest.mark.parametrize("thing", [None, 3, {"seats": 3}, Rules])
+@pytest.mark.parametrize("thing", [None, 3, [("seats", 3)], Rules])
 def test_as_rules__other_types_refused(thing):
-    with pytest.raises(TypeError, match="profile's name or Rules, not"):
+    with pytest.raises(TypeError, match="profile's name, Rules or a mapping of clauses, not"):
         as_rules(thing)
 
 
@@ -236,3 +238,26 @@ def test_frozen__and_hashable():
     with pytest.raises(FrozenInstanceError):
         rules.seats = 4
     assert len({rules, Rules(), rules.replace(match_points=9)}) == 2
+
+
+@pytest.mark.parametrize(("name", "seats"), [(n, s) for n, (c, _) in PROFILES.items() for s in c])
+def test_as_rules__a_mapping_of_clauses_as_json_has_it(name, seats):
+    rules = Rules.profile(name, seats)
+    clauses = dataclasses.asdict(rules)
+    assert as_rules(clauses) == rules
+    assert as_rules(json.loads(json.dumps(clauses))) == rules
+    assert as_rules({"match_points": 50}) == Rules(match_points=50)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "words"),
+    [
+        ({"moons": "none"}, "rules: no clause 'moons'; there are: name, seats, packs"),
+        ({3: 4}, "rules: no clause 3"),
+        ({"seats": 3.0}, r"seats=3\.0: it takes a whole number"),
+        ({"seats": 4}, "removed: 51 cards don't deal out to 4 seats"),
+    ],
+)
+def test_as_rules__a_mapping_that_cannot_be_is_refused(clauses, words):
+    with pytest.raises(ValueError, match=words):
+        as_rules(clauses)

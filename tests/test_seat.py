@@ -11,6 +11,7 @@ import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
@@ -18,8 +19,17 @@ from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics, Tran
 from gymnasium.wrappers import vector as vector_wrappers
 
 import black_maria
-from black_maria import BlackMaria, BlackMariaVectorEnv, Tables, black_maria_v0, deal, make_bot
+from black_maria import (
+    BlackMaria,
+    BlackMariaVectorEnv,
+    Rules,
+    Tables,
+    black_maria_v0,
+    deal,
+    make_bot,
+)
 from helpers import fill, ids, names
+from hostile import frozen
 
 ID = "black_maria:BlackMaria-v0"
 DECISIONS = 3 + 17  # of one seat in a three-player hand
@@ -362,6 +372,10 @@ BAD = [
     (lambda obs, keys: np.full(len(keys), 99), "99 is not a card"),
     (lambda obs, keys: np.full(len(keys), -1), "-1 is not a card"),
     (lambda obs, keys: None, "object"),
+    (lambda obs, keys: np.full(len(keys), np.nan), r"float64 \(\d,\), not \d cards"),
+    (lambda obs, keys: obs["action_mask"].argmax(axis=1).astype("m8[s]"), "timedelta64"),
+    (lambda obs, keys: np.full(len(keys), 2**64 - 1, np.uint64), "18446744073709551615 is not a"),
+    (lambda obs, keys: [[1], [2, 3]], "ValueError"),
 ]
 
 
@@ -802,3 +816,95 @@ def test_async__in_processes_of_any_kind(context):
         assert compare(BlackMariaVectorEnv(2, **arguments), envs, 3, DECISIONS + 2) == 2
     finally:
         envs.close()
+
+
+# --- borders ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"seat": 1.0}, r"seat=1\.0: seats are 0 … 2, or None"),
+        ({"seat": True}, "seat=True"),
+        ({"flatten": "no"}, "flatten='no': it takes True or False"),
+        ({"history": 1}, "history=1: it takes True or False"),
+        ({"illegal": ["lose"]}, "illegal=.*'raise', 'lose'"),
+        ({"render_mode": np.zeros(2)}, "render_mode=.*'human', 'ansi'"),
+    ],
+)
+def test_arguments__of_the_wrong_kind_are_refused_in_words(argument, words):
+    for make in (BlackMaria, BlackMariaVectorEnv):
+        with pytest.raises(ValueError, match=words):
+            make(**argument)
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, "3", True, None, [2], np.array([2])])
+def test_vector__impossible_numbers_refused(count):
+    with pytest.raises(ValueError, match=r"^num_envs="):
+        BlackMariaVectorEnv(count)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "options=.*: give a mapping"),
+        ({"reset_mask": [1, 0]}, r"reset_mask must be bool, shape \(2,\), not int64 \(2,\)"),
+        ({"reset_mask": True}, "reset_mask must be bool"),
+        ({"reset_mask": [True]}, "reset_mask must be bool"),
+        ({"dealer": [0, 1, 2]}, "dealer=.*: give one for each of 2 tables"),
+    ],
+)
+def test_vector__impossible_options_change_nothing(options, words):
+    envs = BlackMariaVectorEnv(2)
+    envs.reset(seed=1)
+    before = frozen(envs)
+    with pytest.raises(ValueError, match=words):
+        envs.reset(seed=2, options=options)
+    assert frozen(envs) == before
+
+
+def test_vector__a_reset_of_no_row_changes_nothing():
+    envs = BlackMariaVectorEnv(2)
+    envs.reset(seed=1)
+    before = frozen(envs)
+    envs.reset(options={"reset_mask": np.zeros(2, np.bool_)})
+    assert frozen(envs) == before
+
+
+def test_vector__hands_out_no_hand_that_nobody_asked_for():
+    envs = BlackMariaVectorEnv(3, render_mode="ansi", history=True)
+    assert not envs.action_masks().any()
+    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+        envs.render()
+    where = np.array([True, False, True])
+    observation, info = envs.reset(seed=1, options={"reset_mask": where})
+    for values in (*observation.values(), info["action_mask"], envs.action_masks()):
+        assert values.reshape(3, -1).any(axis=1).tolist() == where.tolist()
+    with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+        envs.render()
+    envs.reset(options={"reset_mask": ~where})
+    assert len(envs.render()) == 3
+
+
+def test_vector__has_gymnasiums_attribute_for_the_autoreset_mode():
+    envs = BlackMariaVectorEnv(2)
+    assert envs.autoreset_mode is envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
+@pytest.mark.parametrize("flatten", [False, True])
+def test_vector__spaces_print_shortly(flatten):
+    envs = BlackMariaVectorEnv(64, flatten=flatten)
+    for space in (envs.observation_space, envs.single_observation_space):
+        assert len(repr(space)) < 200
+        assert pickle.loads(pickle.dumps(space)) == space
+
+
+def test_spec__rules_survive_json():
+    rules = Rules.profile("omnibus", 4, moon="subtract")
+    env = gymnasium.make(ID, rules=rules, opponents="duck")
+    spec = EnvSpec.from_json(env.spec.to_json())
+    assert isinstance(spec.kwargs["rules"], dict)
+    assert gymnasium.make(spec).unwrapped.rules == rules
+    envs = gymnasium.make_vec(spec, 2, vectorization_mode="vector_entry_point")
+    assert envs.rules == rules
+    envs.reset(seed=1)

@@ -1,5 +1,6 @@
 """Many games side by side: stepping, refusing, saving, rewards, matches."""
 
+import pickle
 import threading
 import tracemalloc
 
@@ -7,13 +8,15 @@ import numpy as np
 import pytest
 
 import oracle
-from black_maria import engine
+from black_maria import PROFILES, black_maria_v0, engine
 from black_maria.bots import make_bot
 from black_maria.cards import card_name
-from black_maria.engine import EPISODES, deal
+from black_maria.contradictions import MAX_HAND_POINTS, MAX_HANDS, MAX_MATCH_POINTS
+from black_maria.engine import EPISODES, MAX_SEATS, deal
 from black_maria.rules import Rules
 from black_maria.tables import Tables, history_rows
 from helpers import names, outputs, play, random_legal, snapshot
+from hostile import frozen, laid_out
 from oracle import CARDS
 
 NEXT_PLY = 60
@@ -169,6 +172,102 @@ def test_reset__impossible_seed_changes_nothing():
     with pytest.raises(ValueError, match="a seed lies in"):
         tables.reset(2**64)
     assert snapshot(tables) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"hand": 2**63}, r"hand=9223372036854775808: it lies in 0 … 2\*\*62"),
+        ({"hand": -1}, "hand=-1"),
+        ({"hand": float("inf")}, "hand=inf is not an integer"),
+        ({"hand": 3.0}, "hand=3.0 is not an integer"),
+        ({"hand": [0] * 7}, "hand=.*: give one for all 8 tables or for each"),
+        ({"hand": [[0]] * 8}, "hand=.*: give one for all"),
+        ({"hand": 1, "seed": None}, "hand=1: a number of a seed's hand needs the seed"),
+        ({"where": [1] * 8}, "where must be bool"),
+    ],
+)
+def test_reset__what_is_refused_changes_nothing(options, words):
+    tables = at_ply(20)
+    before = snapshot(tables)
+    for refused in (tables.reset, tables.start):
+        with pytest.raises(ValueError, match=words):
+            refused(**{"seed": 7, **options})
+        assert snapshot(tables) == before
+
+
+@pytest.mark.parametrize("kind", ["f8", "m8[s]", "O", "U2"])
+def test_step__numbers_of_another_kind_refused(kind):
+    tables = at_ply(20)
+    before = snapshot(tables)
+    with pytest.raises(ValueError, match="actions must be 8 integers"):
+        tables.step(legal_cards(tables).astype(kind))
+    assert snapshot(tables) == before
+
+
+def test_start__nowhere_changes_nothing():
+    tables = at_ply(20)
+    before = snapshot(tables)
+    tables.start(dealer=0, where=np.zeros(8, np.bool_))
+    assert snapshot(tables) == before
+
+
+# --- the ends of the numbers --------------------------------------------------------------------
+
+
+def last_hand(tables: Tables) -> np.ndarray:
+    """Play a hand; how many points it brought each seat."""
+    return -play(tables, NEXT_PLY).sum(axis=0).astype(int)
+
+
+@pytest.mark.parametrize("total", [2**30, -(2**30)])
+def test_totals__of_the_longest_match_fit(total):
+    """The last hand from the outermost totals that may be given; and no match adds more."""
+    rules = Rules(hands=99_999, match_points=None)
+    tables = Tables(4, rules, seed=1, episode="match", deal_on=False)
+    tables.start(totals=[total] * 3, number=99_998)
+    points = last_hand(tables)
+    assert (tables.totals() == total + points).all()
+    assert 2**30 + MAX_HANDS * MAX_HAND_POINTS < 2**31
+
+
+@pytest.mark.parametrize(
+    ("totals", "words"),
+    [
+        ([2**31 - 1] * 3, "the match is over at 100"),
+        ([-(2**30) - 1, 0, 0], "at most 1,073,741,824, or as far below 0"),
+        ([-(2**63)] * 3, "or as far below 0"),
+        ([-(2**29)] * 3, "together they are no less than -1,073,741,824"),
+        ([2**70] * 3, "it lies in"),
+        ({0: 1, 1: 2, 2: 3}, "give one for each of 3 seats"),
+        ({1, 2, 3}, "give one for each of 3 seats"),
+        (5, "give one for each of 3 seats"),
+    ],
+)
+def test_totals__that_could_overflow_are_refused(totals, words):
+    tables = at_ply(20, episode="match")
+    before = snapshot(tables)
+    with pytest.raises(ValueError, match=f"totals=.*{words}"):
+        tables.start(totals=totals)
+    assert snapshot(tables) == before
+
+
+def test_totals__by_points_nobody_can_fall_below_32_bits():
+    """The others take all that they can, and one gets as much less than nothing."""
+    seats, lowest_sum = MAX_SEATS, -(2**30)
+    assert lowest_sum - (seats - 1) * (MAX_MATCH_POINTS + 1 + MAX_HAND_POINTS) >= -(2**31)
+
+
+def test_hand__goes_on_from_the_last_that_may_be_given():
+    tables = Tables(2, seed=1)
+    tables.reset(1, hand=engine.LAST_HAND)
+    play(tables, NEXT_PLY)
+    tables.reset()
+    assert tables.states()["hand"].tolist() == [engine.LAST_HAND + 2] * 2
+    env = black_maria_v0.raw_env()
+    env.reset(options={"number": engine.LAST_HAND})
+    env.reset()
+    assert env._states["hand"][0] == engine.LAST_HAND + 1
 
 
 # --- refusing ---------------------------------------------------------------------------------
@@ -330,6 +429,109 @@ def test_load__misfits_refused_and_nothing_moved():
         with pytest.raises(ValueError, match=words):
             tables.load(saved, where)
         assert snapshot(tables) == before
+
+
+@pytest.mark.parametrize("layout", ["plain", "read-only", "strided"])
+@pytest.mark.parametrize("keep", ["pickle", "file"])
+def test_load__games_from_files_and_pickles(keep, layout, tmp_path):
+    tables = at_ply(20)
+    saved, before = tables.save(), snapshot(tables)
+    if keep == "file":
+        np.save(tmp_path / "games.npy", saved)
+        saved = np.load(tmp_path / "games.npy")
+    else:
+        saved = pickle.loads(pickle.dumps(saved))
+    tables.reset(9)
+    tables.load(laid_out(saved, layout))
+    assert snapshot(tables) == before
+    with pytest.raises(ValueError, match=r"seat . may not"):
+        tables.step(np.zeros(8, int))
+
+
+@pytest.mark.parametrize("tables", [8, -1, 0.5, [0, 8], [[0]], "0", [True], np.ones(7, np.bool_)])
+def test_save__no_such_tables(tables):
+    eight = at_ply(20)
+    with pytest.raises(ValueError, match="tables"):
+        eight.save(tables)
+    with pytest.raises(ValueError, match="tables"):
+        eight.load(eight.save([0]), tables)
+
+
+def test_save__none_some_and_by_mask():
+    tables = at_ply(20)
+    everything = tables.save()
+    where = np.arange(8) % 3 == 0
+    assert len(tables.save([])) == 0
+    assert frozen(tables.save(where)) == frozen(everything[where])
+    assert frozen(tables.save(np.uint8(3))) == frozen(everything[3:4])
+
+
+def test_load__reward_and_episode_are_those_of_the_tables():
+    match = Tables(8, seed=3, episode="match", reward="relative")
+    play(match, 2 * NEXT_PLY + 20)
+    hands = Tables(8, seed=5, reward="hand")
+    hands.load(match.save())
+    assert np.array_equal(hands.views(), match.views())
+    cards = hands.observe()[0]["action_mask"].argmax(axis=1)
+    for _ in range(NEXT_PLY - 20):
+        cards = hands.observe()[0]["action_mask"].argmax(axis=1)
+        rewards, done = hands.step(cards)
+        match.step(cards)
+    assert done.all()
+    assert (rewards.sum(axis=1) == -43).all()
+    assert not hands.totals().any()
+    assert (match.totals().sum(axis=1) % 43 == 0).all()
+
+
+FIELDS = [
+    ("turn", 3), ("turn", -1), ("dealer", 9), ("playing", 0), ("playing", 9), ("num_playing", 2),
+    ("phase", 3), ("phase", -1), ("num_played", 21), ("num_played", -1), ("to_play", 105),
+    ("to_play", 0), ("in_trick", 3), ("in_trick", -2), ("pile_start", 30), ("pile_start", -1),
+    ("taken_from", -3), ("leader", 5), ("best_seat", -1), ("last_taker", 3), ("led", 4),
+    ("pass_steps", 3), ("num_passed", 8), ("legal", 0), ("legal", -1), ("hand", -1),
+    ("match_hand", -1), ("table", -5), ("winners", 8), ("rules", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "value"), FIELDS)
+def test_load__damaged_games_refused(field, value):
+    tables = at_ply(26)
+    before = snapshot(tables)
+    saved = tables.save()
+    saved[field][5] = value
+    with pytest.raises(ValueError, match=r"saved game 5 is damaged|other rules"):
+        tables.load(saved)
+    assert snapshot(tables) == before
+
+
+@pytest.mark.parametrize("place", ["holding", "played", "given", "kitty"])
+def test_load__games_with_a_card_too_many_refused(place):
+    for ply in (4, 26):
+        tables = at_ply(ply)
+        saved = tables.save()
+        planes = saved[place][5]
+        planes.reshape(-1)[0] ^= 1 << 30
+        if place == "given" and ply > 9:
+            tables.load(saved)  # what was given away is known, and decides nothing
+            continue
+        with pytest.raises(ValueError, match="saved game 5 is damaged"):
+            tables.load(saved)
+
+
+def test_load__every_game_of_every_profile():
+    for name, (choices, _) in PROFILES.items():
+        rules = Rules.profile(name, choices[-1])
+        tables = Tables(20, rules, seed=2, episode="match", deal_on=False)
+        for _ in range(9 * 17):
+            saved = tables.save()
+            tables.load(saved)
+            going = saved["phase"] != engine.OVER
+            cards = np.where(going, tables.observe()[0]["action_mask"].argmax(axis=1), 0)
+            tables.step(cards, going)
+            if not going.any():
+                break
+        tables.revoke(tables.states()["phase"] != engine.OVER)
+        tables.load(tables.save())
 
 
 # --- rewards ----------------------------------------------------------------------------------

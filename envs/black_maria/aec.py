@@ -376,7 +376,8 @@ class raw_env(SpacesOfAgents):
             gymnasium.error.ResetNeeded: No hand has been dealt yet.
         """
         seat = self._seat_of(agent)
-        self._check_dealt()
+        if self._hand < 0:
+            raise ResetNeeded("no hand has been dealt: call reset()")
         # not agent_selection: that may be an agent who still owes its dead step
         if seat == self._turn and not (
             self.terminations.get(agent, True) or self.truncations[agent]
@@ -397,12 +398,9 @@ class raw_env(SpacesOfAgents):
         Raises:
             gymnasium.error.ResetNeeded: No hand has been dealt yet.
         """
-        self._check_dealt()
-        return np.concatenate([self._view(seat) for seat in range(self.rules.seats)])
-
-    def _check_dealt(self) -> None:
         if self._hand < 0:
             raise ResetNeeded("no hand has been dealt: call reset()")
+        return np.concatenate([self._view(seat) for seat in range(self.rules.seats)])
 
     def _view(self, seat: int) -> NDArray[np.int8]:
         """What a seat sees, a fresh array."""

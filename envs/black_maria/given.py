@@ -100,6 +100,8 @@ def array(value: Any, kind: Any = None) -> NDArray[Any]:
 
 def plain(values: NDArray[Any], kind: Any) -> NDArray[Any]:
     """The same values as kernels are compiled for: contiguous, native, writable."""
+    if values.dtype == kind and values.flags.carray:
+        return values
     return np.require(values, kind, ["C", "A", "W"])
 
 

@@ -49,10 +49,11 @@ class SpacesOfAgents(AECEnv[str, Any, Any]):
         return self.action_spaces[agent]
 
     def _seat_of(self, agent: str) -> int:
-        seat = self._seats.get(agent) if isinstance(agent, str) else None
-        if seat is None:
-            raise ValueError(f"no agent {shown(agent)}; there are: {', '.join(self._seats)}")
-        return seat
+        try:
+            return self._seats[agent]
+        except (KeyError, TypeError):
+            agents = ", ".join(self._seats)
+            raise ValueError(f"no agent {shown(agent)}; there are: {agents}") from None
 
 
 def observation_space(layout: Layout, history: bool) -> spaces.Dict:
