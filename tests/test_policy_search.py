@@ -9,8 +9,16 @@ from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.search import policy_search
-from black_maria_agents.search.policy_search import PolicySearch, distinct, from_the_start
+from black_maria_agents.search.beliefs import (
+    at_the_first_lead,
+    effective_number,
+    log_likelihood,
+    resampled,
+    tempered,
+    weigh,
+    weights_of,
+)
+from black_maria_agents.search.policy_search import PolicySearch
 from black_maria_agents.worlds import sample_worlds
 from helpers import play
 
@@ -58,28 +66,37 @@ def test_act__knows_nothing_of_the_unseen_cards():
     assert np.array_equal(search.act(again, keys), actions)
 
 
+@pytest.mark.parametrize("history", [True, False])
+def test_act__passes_and_plays_the_first_tricks_as_the_policy_does(history):
+    """Three of seventeen: play-outs have gained nothing there."""
+    policy = untrained()
+    search = PolicySearch(policy, RULES, worlds=2)
+    tables = Tables(30, seed=6, history=history)
+    for ply in range(20):
+        obs, keys = observed(tables)
+        cards = policy.act(obs, keys)
+        same = np.array_equal(search.act(obs, keys), cards)
+        assert same == (ply < 9 + 3 * 3), f"ply {ply}"
+        tables.step(cards)
+
+
 @pytest.mark.parametrize("plies", [0, 5, 9, 33, 58])
 @pytest.mark.parametrize(
     "profile", [("three_player", 3), ("american_hearts", 4), ("traditional", 5)]
 )
-def test_from_the_start__the_same_cards_lead_back_to_the_world(profile, plies):
-    """So the likelihood of a world is that of the cards that were passed and played in it."""
+def test_at_the_first_lead__the_same_cards_lead_back_to_the_world(profile, plies):
+    """So the likelihood of a world is that of the cards that were played in it."""
     rules = Rules.profile(*profile)
     tables = Tables(3, rules, seed=2, history=True)
     play(tables, plies)
     obs, _ = tables.observe()
     worlds = sample_worlds(obs["observation"], 2, 4, rules, obs["history"])
     games = worlds.states()
-    replayed = from_the_start(games, rules)
+    replayed = at_the_first_lead(games, rules)
+    assert np.array_equal(replayed.states()["num_passed"], games["num_passed"])
     for i, game in enumerate(games):
-        only = np.arange(6) == i
-        for _ in range(game["num_passed"]):
-            state = replayed.states()[i]
-            left = game["given"][state["turn"], 0] & ~state["given"][state["turn"], 0]
-            card = int(left & -left).bit_length() - 1
-            replayed.step(np.full(6, card), only)
         for card in game["cards"][: game["num_played"]]:
-            replayed.step(np.full(6, card), only)
+            replayed.step(np.full(6, card), np.arange(6) == i)
     for name in ("holding", "given", "captured", "penalties", "num_played", "turn", "legal"):
         assert np.array_equal(replayed.states()[name], games[name]), name
     assert np.array_equal(replayed.views(), worlds.views())
@@ -95,7 +112,6 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
         obs, _ = tables.observe()
         tables.step(policy.act(obs, tables.keys()))
     obs, seat = tables.observe()
-    search = PolicySearch(policy, RULES, worlds=8)
     drawn = sample_worlds(obs["observation"], 50, 1, RULES, obs["history"])
     truth = sample_worlds(obs["observation"], 1, 1, RULES, obs["history"])
     states = tables.states()
@@ -103,43 +119,82 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
         turned = (np.arange(3) + seat[i]) % 3
         for name in ("holding", "given"):
             truth.games[name][i, 0, :3] = states[name][i, turned]
-    better = (
-        search._log_likelihood(truth) > np.median(search._log_likelihood(drawn), axis=1)[:, None]
-    )
-    assert better.mean() > 0.8
+    usual = np.median(log_likelihood(policy, drawn.games), axis=1)
+    assert (log_likelihood(policy, truth.games)[:, 0] > usual).mean() > 0.8
 
 
-def test_distinct__games_that_go_on_alike_stand_once():
-    tables = Tables(4, seed=2)
-    play(tables, 20)
-    games = tables.save()[[0, 1, 0, 1, 2, 0]]
-    games["table"] = range(6)
-    places, which = distinct(games, np.array([5, 5, 5, 9, 5, 9]))
-    assert len(places) == 5
-    assert which[0] == which[2]
-    assert len(set(which.tolist())) == 5
-    played = games["cards"][places][which]
-    assert np.array_equal(played, games["cards"])
+def test_likelihood__in_a_play_off_worlds_are_equally_likely_whatever_stands_beside_it():
+    tables = Tables(2, seed=8, history=True)
+    play(tables, 30)
+    obs, _ = tables.observe()
+    games = sample_worlds(obs["observation"], 5, 1, RULES, obs["history"]).games
+    before = log_likelihood(untrained(), games)
+    games["playoff"][0] = 1
+    found = log_likelihood(untrained(), games)
+    assert (found[0] == 0).all()
+    assert np.array_equal(found[1], before[1])
+    assert np.ptp(before[1]) > 0
 
 
-def test_search__worlds_drawn_twice_cost_what_they_would_cost_played_out_twice(monkeypatch):
-    search, whole = PolicySearch(untrained(), RULES, worlds=16), PolicySearch._roll_out
-    tables = Tables(4, seed=4, history=True)
-    play(tables, 36)
+def test_weigh__stops_where_enough_worlds_are_effective():
+    """A policy without opinions finds all worlds as likely: the first eight do."""
+    tables = Tables(3, seed=8, history=True)
+    play(tables, 30)
     obs, keys = observed(tables)
-    likely = obs["action_mask"] != 0
-    rows = []
+    seen = obs["observation"], obs["history"], keys
+    games, few = weigh(untrained(), *seen, step=8, most=24, effective=7)
+    assert games.shape == few.shape == (3, 24)
+    assert (np.isfinite(few) == (np.arange(24) < 8)).all()
+    _, all_ = weigh(untrained(), *seen, step=8, most=24, effective=25)
+    assert np.isfinite(all_).all()
+    assert np.array_equal(all_[:, :8], few[:, :8])
 
-    def counted(self, states, first):
-        rows.append(len(states))
-        return whole(self, states, first)
 
-    monkeypatch.setattr(PolicySearch, "_roll_out", counted)
-    spared = search._costs(obs["observation"], likely, keys, obs["history"])
-    each = np.arange(likely.sum() * 16)
-    monkeypatch.setattr(policy_search, "distinct", lambda *_: (each, each))
-    assert np.array_equal(spared, search._costs(obs["observation"], likely, keys, obs["history"]))
-    assert rows[0] < rows[1] == len(each)
+def likelihoods(rows=50, n=64, spread=6.0):
+    return np.random.default_rng(3).normal(0, spread, (rows, n))
+
+
+def test_tempered__leaves_as_many_worlds_effective_as_are_asked_for():
+    flat = tempered(likelihoods())
+    assert np.median(effective_number(flat)) < 3, "the likelihood alone trusts few worlds"
+    for effective in (5, 20, 60):
+        weights = tempered(likelihoods(), effective)
+        assert np.allclose(weights.sum(axis=1), 1)
+        few = effective_number(flat) < effective
+        assert np.allclose(effective_number(weights)[few], effective, rtol=1e-3)
+
+
+def test_tempered__keeps_the_likelihood_where_enough_worlds_are_effective():
+    mild = likelihoods(spread=0.5)
+    likely = np.exp(mild) / np.exp(mild).sum(axis=1, keepdims=True)
+    assert np.allclose(tempered(mild, 10), likely)
+
+
+def test_tempered__worlds_that_do_not_count_weigh_nothing_and_too_few_weigh_the_same():
+    some = likelihoods(rows=4)
+    some[:, 8:] = -np.inf
+    weights = tempered(some, 5)
+    assert (weights[:, 8:] == 0).all()
+    assert np.allclose(effective_number(weights), 5, rtol=1e-3)
+    assert np.allclose(tempered(some, 9)[:, :8], 1 / 8)
+
+
+def test_weights_of__the_higher_the_power_the_fewer_worlds_are_effective():
+    numbers = [
+        effective_number(weights_of(likelihoods(), np.full(50, power)))
+        for power in np.linspace(0, 1, 21)
+    ]
+    assert np.allclose(numbers[0], 64)
+    assert (np.diff(numbers, axis=0) < 0).all()
+
+
+def test_resampled__a_world_comes_up_by_its_weight_rounded_up_or_down():
+    weights = tempered(likelihoods(), 12)
+    keys = np.arange(50, dtype=np.uint64) * np.uint64(2**58)
+    drawn = resampled(weights, 16, keys)
+    times = (drawn[:, :, None] == np.arange(64)).sum(axis=1)
+    assert (times.sum(axis=1) == 16).all()
+    assert (abs(times - 16 * weights) < 1).all()
 
 
 def test_search__improves_on_a_weak_policy():

@@ -17,7 +17,7 @@ from black_maria_agents.search.policy_search import PolicySearch
 _FOLDER: Final = Path(__file__).parent / "champions"
 CHAMPIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("*.pt")))
 """Profiles that the package has a trained champion for."""
-_SEARCH_OPTIONS: Final[Mapping[str, int | str | None]] = {"policy": "champion", "worlds": 64}
+_SEARCH_OPTIONS: Final[Mapping[str, int | str | None]] = {"policy": "champion", "worlds": 16}
 
 
 def checkpoint_of(name: str | Path, rules: Rules) -> Path:

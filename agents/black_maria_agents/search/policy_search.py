@@ -1,15 +1,14 @@
 """A policy that looks before it plays: sampled worlds, rolled out by the policy itself.
 
-For each card that the policy finds likely, the hand is played to its end in many worlds
+For each card that the policy finds likely, the hand is played to its end in several worlds
 (``sample_worlds``), the policy in every seat; the card is chosen that costs least on average.
 That is one step of policy improvement by rollouts (Tesauro and Galperin 1996, *On-line Policy
-Improvement using Monte-Carlo Search*) over determinised worlds, passing included. Averages of few
-worlds are noisy, so the policy's own opinion counts too: a card is worth log π − cost / λ, the
-solution of cost regularised towards the policy (Jacob et al. 2022, arXiv 2112.07544).
+Improvement using Monte-Carlo Search*) over determinised worlds. Averages of few worlds are noisy,
+so the policy's own opinion counts too: a card is worth log π − cost / λ, the solution of cost
+regularised towards the policy (Jacob et al. 2022, arXiv 2112.07544).
 
-Worlds are not equally likely: a player who holds the Queen leads otherwise than one who doesn't.
-Where the observation has its history, each world is weighted by how likely the policy finds all
-that the others have passed and played in it.
+Where the observation has its history, worlds are drawn by how likely the policy finds what the
+others have played in them (``beliefs``); without it they are equally likely.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from black_maria import engine
 from black_maria.bots import check_batch
 from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
@@ -26,23 +24,26 @@ from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.scoring import others_less_own
-from black_maria_agents.worlds.sampling import Worlds, sample_worlds
+from black_maria_agents.search.beliefs import resampled, tempered, weigh
+from black_maria_agents.worlds.sampling import sample_worlds
 
 FAMILY: Final = "search"
 
-LIKELY = 0.05
+EARLY: Final = 0.18
+"""Share of the tricks, three of seventeen, that the policy plays without search, as it passes: by
+search it gains nothing there, and 0.15 to 0.4 points in every three tricks after."""
+LIKELY: Final = 0.05
 """Cards that the policy gives less than this are not searched."""
-REGRET = 0.5
+REGRET: Final = 0.5
 """λ: points a hand that outweigh a factor e in the policy's opinion."""
-DOUBT = 0.1
-"""How probably a card was played at random, when worlds are weighted."""
-SPARE = 3
-"""Worlds sampled for each one that is rolled out, when they are weighted."""
-TABLES = 8192
+STEP: Final = 4
+"""Worlds that are weighed at a time, for each one that is rolled out."""
+SPARE: Final = 12
+"""Worlds that are weighed at most, for each one that is rolled out."""
+EFFECTIVE: Final = 0.75
+"""Effective number of worlds that weights are tempered to, for each one that is rolled out."""
+TABLES: Final = 8192
 """Rollouts side by side; no result depends on it."""
-
-_WITHOUT_PADDING: Final = np.dtype([(n, engine.STATE[n]) for n in engine.STATE.names or ()])
-"""Games as bytes that can be compared."""
 
 
 class PolicySearch:
@@ -61,7 +62,7 @@ class PolicySearch:
     needs_history = True
 
     def __init__(
-        self, agent: PolicyAgent, rules: Rules, *, worlds: int = 64, name: str = ""
+        self, agent: PolicyAgent, rules: Rules, *, worlds: int = 16, name: str = ""
     ) -> None:
         """Take the policy over."""
         if worlds < 1:
@@ -85,40 +86,61 @@ class PolicySearch:
         prior = self.agent.log_probs(observation, mask).numpy()
         actions: NDArray[np.int64] = prior.argmax(axis=1)
         likely = prior >= np.log(LIKELY)
-        open_rows = np.flatnonzero(likely.sum(axis=1) > 1)
-        for rows in self._parts(open_rows, likely):
+        searched = self._late(observation) & (likely.sum(axis=1) > 1)
+        for rows in self._parts(np.flatnonzero(searched), likely):
             history = obs["history"][rows] if "history" in obs else None
-            costs = self._costs(observation[rows], likely[rows], keys[rows], history)
+            games, worlds = self._worlds(observation[rows], keys[rows], history)
+            costs = self._costs(likely[rows], games, worlds)
             worth = np.where(likely[rows], prior[rows] - costs / REGRET, -np.inf)
             actions[rows] = worth.argmax(axis=1)
         return actions
 
+    def _late(self, observation: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """Where the observer is to play, and has played in the first tricks, (B,)."""
+        tricks = observation[:, self._layout["played"]][:, :NUM_CARDS].sum(axis=1)
+        playing = observation[:, self._layout["phase"]][:, 1] == 1
+        late: NDArray[np.bool_] = playing & (tricks >= int(EARLY * self.rules.hand_size))
+        return late
+
     def _parts(
         self, rows: NDArray[np.int64], likely: NDArray[np.bool_]
     ) -> Iterator[NDArray[np.int64]]:
-        """Rows in parts that need at most ``TABLES`` tables, or one row."""
-        tables = np.cumsum(likely[rows].sum(axis=1) * self.worlds)
+        """Rows in parts that need at most ``TABLES`` tables at a time, or one row."""
+        tables = np.cumsum(np.maximum(likely[rows].sum(axis=1), STEP) * self.worlds)
         part = tables // TABLES
         for number in np.unique(part):
             yield rows[part == number]
 
-    def _costs(
+    def _worlds(
         self,
         observation: NDArray[np.int8],
-        likely: NDArray[np.bool_],
         keys: NDArray[np.uint64],
         history: NDArray[np.int8] | None,
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """Games (B, N) and the numbers (B, n) of those to roll out, some more than once."""
+        if history is None:
+            games = sample_worlds(observation, self.worlds, keys, self.rules).games
+            return games, np.broadcast_to(np.arange(self.worlds), games.shape)
+        effective = EFFECTIVE * self.worlds
+        games, likelihood = weigh(
+            self.agent, observation, history, keys,
+            step=STEP * self.worlds, most=SPARE * self.worlds, effective=effective,
+        )  # fmt: skip
+        return games, resampled(tempered(likelihood, effective), self.worlds, keys)
+
+    def _costs(
+        self,
+        likely: NDArray[np.bool_],
+        games: NDArray[Any],
+        worlds: NDArray[np.int64],
     ) -> NDArray[np.float64]:
-        """What each likely card costs on average, (B, 52); 0 for the others."""
-        worlds = self._worlds(observation, keys, history)
-        count, n = worlds.games.shape
+        """What each likely card costs on average in these worlds, (B, 52); 0 for the others."""
         row, card = np.nonzero(likely)
-        world = (row[:, None] * n + np.arange(n)).reshape(-1)
-        states, first = worlds.games.reshape(-1)[world], np.repeat(card, n)
-        places, which = distinct(states, first)
-        outcome = self._roll_out(states[places], first[places])[which]
-        costs = np.zeros((count, NUM_CARDS))
-        costs[row, card] = outcome.reshape(-1, n).mean(axis=1)
+        tasks = (row[:, None] * games.shape[1] + worlds[row]) * NUM_CARDS + card[:, None]
+        once, which = np.unique(tasks, return_inverse=True)
+        outcome = self._roll_out(games.reshape(-1)[once // NUM_CARDS], once % NUM_CARDS)
+        costs = np.zeros(likely.shape)
+        costs[row, card] = outcome[which].reshape(tasks.shape).mean(axis=1)
         return costs
 
     def _roll_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -145,102 +167,3 @@ class PolicySearch:
         rows = np.flatnonzero(where & (mask.sum(axis=1, dtype=np.int8) > 1))
         actions[rows] = self.agent.log_probs(observation[rows], mask[rows]).argmax(-1).numpy()
         return actions
-
-    def _worlds(
-        self,
-        observation: NDArray[np.int8],
-        keys: NDArray[np.uint64],
-        history: NDArray[np.int8] | None,
-    ) -> Worlds:
-        """Worlds to roll out, (B, n): sampled by their likelihood if the history is known."""
-        if history is None:
-            return sample_worlds(observation, self.worlds, keys, self.rules)
-        worlds = sample_worlds(observation, SPARE * self.worlds, keys, self.rules, history)
-        weights = self._log_likelihood(worlds)
-        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
-        # systematic resampling; the grid's start is the row's own
-        places = np.cumsum(weights, axis=1) / weights.sum(axis=1, keepdims=True)
-        starts = (keys >> np.uint64(11)) / 2.0**53
-        grid = (np.arange(self.worlds) + starts[:, None]) / self.worlds
-        chosen = np.stack([np.searchsorted(p, g) for p, g in zip(places, grid, strict=True)])
-        chosen = chosen.clip(max=places.shape[1] - 1)
-        return Worlds(self.rules, observation, np.take_along_axis(worlds.games, chosen, axis=1))
-
-    def _log_likelihood(self, worlds: Worlds) -> NDArray[np.float64]:
-        """How likely the policy passes and plays what the others have, in each world: (B, n)."""
-        games = worlds.games.reshape(-1)
-        if games["playoff"].any():
-            return np.zeros(worlds.games.shape)  # absent seats: taken as equally likely
-        tables = from_the_start(games, self.rules)
-        total = np.zeros(len(games))
-        plies = games["num_passed"].astype(np.int64) + games["num_played"]
-        for ply in range(int(plies.max(initial=0))):
-            going = ply < plies
-            obs, seat = tables.observe()
-            mask = obs["action_mask"]
-            asked = np.flatnonzero(going & (seat != 0) & (mask.sum(axis=1, dtype=np.int8) > 1))
-            log_probs = np.zeros((len(games), NUM_CARDS))
-            log_probs[asked] = self.agent.log_probs(obs["observation"][asked], mask[asked]).numpy()
-            card, chance = chosen_at(games, ply, seat, np.where(mask, log_probs, -np.inf))
-            doubted = (1 - DOUBT) * chance + DOUBT / np.maximum(mask.sum(axis=1), 1)
-            total[asked] += np.log(doubted[asked])
-            tables.step(card, going)
-        return total.reshape(worlds.games.shape)
-
-
-def distinct(
-    games: NDArray[Any], first: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Games (N,) that go on alike, once each: their places (K,), and which of them each is (N,).
-
-    A weighted world is often drawn several times: two thirds of the roll-outs are spared.
-
-    Args:
-        games: Worlds.
-        first: (N,), the cards that they go on with.
-    """
-    alike = games.astype(_WITHOUT_PADDING)
-    alike["table"] = first  # the world's number says nothing about it
-    _, places, which = np.unique(
-        alike.view(f"V{alike.itemsize}"), return_index=True, return_inverse=True
-    )
-    return places, which
-
-
-def chosen_at(
-    games: NDArray[Any], ply: int, seat: NDArray[np.int64], log_probs: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The card that each game (N,) has at a ply, and how likely it was, (N,) each.
-
-    Of the cards that a seat passes the likeliest comes first, and any of them counts: in which
-    order it picked them isn't known.
-
-    Args:
-        games: What is passed and played in them.
-        ply: Cards passed and played before.
-        seat: (N,), who is to move.
-        log_probs: (N, 52), −inf for cards that are not legal.
-    """
-    rows, passed = np.arange(len(games)), games["num_passed"].astype(np.int64)
-    rest = (games["given"][rows, seat, :1] >> np.arange(NUM_CARDS) & 1).astype(np.bool_)
-    of_pass = np.where(rest, log_probs, -np.inf)
-    played = games["cards"][rows, np.maximum(ply - passed, 0)]
-    card = np.where(ply < passed, of_pass.argmax(axis=1), played)
-    chance_played = np.exp(log_probs[rows, card])
-    return card, np.where(ply < passed, np.exp(of_pass).sum(axis=1), chance_played)
-
-
-def from_the_start(games: NDArray[Any], rules: Rules) -> Tables:
-    """Tables at which the hands of these games (N,) are about to begin, before anyone passed."""
-    had = np.zeros((len(games), rules.seats, NUM_CARDS), np.int8)
-    engine.dealt_cards(games, engine.rules_record(rules), had)
-    dealt = _cards(had).reshape(len(games), rules.seats, -1)
-    tables = Tables(np.zeros(len(games), np.int64), rules, deal_on=False)
-    tables.start(deal=dealt, dealer=games["dealer"], number=games["hand"])
-    return tables
-
-
-def _cards(counts: NDArray[np.int8]) -> NDArray[np.int8]:
-    """The cards that (…, 52) counts are of, one set after another."""
-    every = np.broadcast_to(np.arange(NUM_CARDS, dtype=np.int8), counts.shape)
-    return np.repeat(every.reshape(-1), counts.reshape(-1))

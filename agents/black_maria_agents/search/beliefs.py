@@ -1,0 +1,170 @@
+"""Beliefs: how likely worlds are, by what the others have played in them.
+
+A player who holds the Queen leads otherwise than one who doesn't. So a world counts as much as a
+policy finds the cards likely that the others played in it. Taken at its word that likelihood
+trusts two worlds of two hundred, for it multiplies thirty opinions that are not quite right:
+it is *tempered*, raised to the highest power that leaves enough worlds effective.
+
+What the others passed is left out. In a world it is one lot of very many, hardly ever one that
+the policy would pick, and what luck it had there would drown what the tricks tell.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from black_maria import engine
+from black_maria.cards import NUM_CARDS
+from black_maria.rules import Rules
+from black_maria.tables import Tables
+from black_maria_agents.network import PolicyAgent
+from black_maria_agents.worlds.sampling import card_counts, sample_worlds
+
+DOUBT: Final = 0.1
+"""How probably a card was played at random; 0.01 to 0.3 are as good."""
+HOPELESS: Final = 8.0
+"""A world whose log likelihood falls so far below its row's best is given up: that spares a sixth
+of the replay and costs nothing."""
+HALVINGS: Final = 20
+"""Steps that find the power, each halves what is left of [0, 1]."""
+
+
+def weigh(
+    agent: PolicyAgent,
+    observation: NDArray[np.int8],
+    history: NDArray[np.int8],
+    keys: NDArray[np.uint64],
+    *,
+    step: int,
+    most: int,
+    effective: float,
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Sample worlds, ``step`` at a time, until enough are effective or there are ``most``.
+
+    Late in a hand few worlds tell as much as many, and to weigh one is dearest there.
+
+    Args:
+        agent: The policy that the others are taken to play.
+        observation: (B, F) int8, after the pass.
+        history: (B, R, 3) int8.
+        keys: (B,) uint64, each row's randomness.
+        step: Worlds weighed at a time.
+        most: Worlds of a row, n, a multiple of ``step``.
+        effective: Effective number of worlds that is enough, by the likelihood itself.
+
+    Returns:
+        Games (B, n) ``engine.STATE`` and their log likelihood (B, n), −inf for those that
+        are given up or not weighed.
+    """
+    games = sample_worlds(observation, most, keys, agent.rules, history).games
+    found = np.full(games.shape, -np.inf)
+    rows = np.arange(len(games))
+    for start in range(0, most, step):
+        found[rows, start : start + step] = log_likelihood(agent, games[rows, start : start + step])
+        rows = rows[effective_number(tempered(found[rows])) < effective]
+        if not len(rows):
+            break
+    return games, found
+
+
+def log_likelihood(agent: PolicyAgent, games: NDArray[Any]) -> NDArray[np.float64]:
+    """How likely the policy plays what the others have played, in worlds (B, n): (B, n).
+
+    −inf for worlds that are given up; 0 in play-offs, whose absent seats played the hand before.
+    """
+    total = np.zeros(games.shape)
+    whole = ~games["playoff"].any(axis=1)
+    if not whole.any():
+        return total
+    worlds = games[whole].reshape(-1)
+    tables = at_the_first_lead(worlds, agent.rules)
+    found = np.zeros((int(whole.sum()), games.shape[1]))
+    flat = found.reshape(-1)
+    for ply in range(int(worlds["num_played"].max())):
+        going = (ply < worlds["num_played"]) & np.isfinite(flat)
+        obs, seat = tables.observe()
+        choices = obs["action_mask"].sum(axis=1, dtype=np.int64)
+        asked = np.flatnonzero(going & (seat != 0) & (choices > 1))
+        cards = worlds["cards"][:, ply]
+        log_probs = agent.log_probs(obs["observation"][asked], obs["action_mask"][asked]).numpy()
+        chance = np.exp(log_probs[np.arange(len(asked)), cards[asked]])
+        flat[asked] += np.log((1 - DOUBT) * chance + DOUBT / choices[asked])
+        found[found < found.max(axis=1, keepdims=True) - HOPELESS] = -np.inf
+        tables.step(cards, going)
+    total[whole] = found
+    return total
+
+
+def tempered(log_likelihood: NDArray[np.float64], effective: float = 0.0) -> NDArray[np.float64]:
+    """Weights of worlds: their likelihood to the highest power ≤ 1 that leaves enough effective.
+
+    Args:
+        log_likelihood: (B, n), −inf for worlds that don't count.
+        effective: The effective number of worlds that a row is to have at least. Where even
+            equal weights have less, all worlds that count weigh the same.
+
+    Returns:
+        (B, n), each row's weights sum to 1.
+    """
+    low, high = np.zeros(len(log_likelihood)), np.ones(len(log_likelihood))
+    low[effective_number(weights_of(log_likelihood, high)) >= effective] = 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        enough = effective_number(weights_of(log_likelihood, middle)) >= effective
+        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
+    return weights_of(log_likelihood, low)
+
+
+def weights_of(
+    log_likelihood: NDArray[np.float64], power: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Likelihoods (B, n) to each row's power (B,), as weights whose rows sum to 1."""
+    counts = np.isfinite(log_likelihood)
+    relative = log_likelihood - log_likelihood.max(axis=1, keepdims=True)
+    weights = np.exp(np.where(counts, relative, 0.0) * power[:, None]) * counts
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares
+
+
+def effective_number(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How many equally likely worlds tell as much, 1 / Σ w²: (B,), of weights (B, n)."""
+    number: NDArray[np.float64] = 1.0 / np.square(weights).sum(axis=1)
+    return number
+
+
+def resampled(weights: NDArray[np.float64], n: int, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Numbers of n worlds, (B, n), drawn by their weights: systematic resampling.
+
+    A world comes up n · weight times, rounded up or down. The grid's start is the row's own.
+    """
+    places = np.cumsum(weights, axis=1)
+    starts = (keys >> np.uint64(11)) / 2.0**53
+    grid = (np.arange(n) + starts[:, None]) / n * places[:, -1:]
+    return np.stack(
+        [
+            np.searchsorted(row, points, side="right")
+            for row, points in zip(places, grid, strict=True)
+        ]
+    )
+
+
+def at_the_first_lead(games: NDArray[Any], rules: Rules) -> Tables:
+    """Tables at which the cards of these games (N,) have been passed, and none is played."""
+    had = np.zeros((len(games), rules.seats, NUM_CARDS), np.int8)
+    engine.dealt_cards(games, engine.rules_record(rules), had)
+    dealt = _cards(had).reshape(len(games), rules.seats, -1)
+    tables = Tables(np.zeros(len(games), np.int64), rules, deal_on=False)
+    tables.start(deal=dealt, dealer=games["dealer"], number=games["hand"])
+    states, rows = tables.states(), np.arange(len(games))
+    for ply in range(int(games["num_passed"].max(initial=0))):
+        seat = states["turn"]
+        rest = card_counts(games["given"][rows, seat]) > card_counts(states["given"][rows, seat])
+        tables.step(rest.argmax(axis=1), ply < games["num_passed"])
+    return tables
+
+
+def _cards(counts: NDArray[np.int8]) -> NDArray[np.int8]:
+    """The cards that (…, 52) counts are of, one set after another."""
+    every = np.broadcast_to(np.arange(NUM_CARDS, dtype=np.int8), counts.shape)
+    return np.repeat(every.reshape(-1), counts.reshape(-1))
