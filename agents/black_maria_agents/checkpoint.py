@@ -18,6 +18,7 @@ from typing import Any, BinaryIO, Final
 
 import torch
 
+from black_maria.clauses import shown
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
@@ -114,7 +115,8 @@ def load(path: str | Path, rules: Rules | None = None) -> dict[str, Any]:
     trained_for = Rules(**content["rules"])
     if rules and trained_for != rules:
         raise CheckpointError(
-            f"{path} was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}"
+            f"{path} was trained for {trained_for.name!r}; these rules differ in "
+            f"{_differences(rules, trained_for)}"
         )
     if content["version"] == _WITHOUT_BLOCKS:
         content |= {"version": VERSION, "blocks": _first_blocks(trained_for)}
@@ -155,6 +157,22 @@ def _check_blocks(path: str | Path, blocks: Mapping[str, tuple[int, ...]], rules
                 f"{path} reads the block {name!r} as {_by(shape)}; in the observation of "
                 f"{rules.name!r} it is {_by(there[name].shape)}"
             )
+
+
+def _differences(rules: Rules, others: Rules) -> str:
+    """The clauses in which rules differ from others: ``"pass_count: 4 instead of 3"``."""
+    there = dataclasses.asdict(others)
+    words = [
+        f"{name}: {shown(clause)} instead of {shown(there[name])}"
+        for name, clause in dataclasses.asdict(rules).items()
+        if clause != there[name]
+    ]
+    more = f" and {len(words) - _NAMED} more" * (len(words) > _NAMED)
+    return ", ".join(words[:_NAMED]) + more
+
+
+_NAMED: Final = 4
+"""Clauses that a message names at most."""
 
 
 def _by(shape: tuple[int, ...]) -> str:
