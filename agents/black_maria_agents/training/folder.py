@@ -1,16 +1,14 @@
 """A run's folder, ``runs/<run>/``: config.json, metrics.csv, TensorBoard events, agent.pt."""
 
 import csv
+import itertools
 import json
 import platform
 import subprocess
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from torch.utils.tensorboard import SummaryWriter
 
 FIGURES: Final = (
     *(
@@ -29,27 +27,35 @@ against whom the run responds to."""
 
 def new_folder(path: Path) -> Path:
     """Make a folder, with a number added to its name if it is taken."""
-    number = 1
-    folder = path
-    while folder.exists():
-        number += 1
-        folder = path.with_name(f"{path.name}-{number}")
-    folder.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        folder = path if number == 1 else path.with_name(f"{path.name}-{number}")
+        with suppress(FileExistsError):  # it may have appeared just now
+            folder.mkdir()
+            break
     return folder
 
 
 def write_config(folder: Path, settings: dict[str, Any]) -> None:
     """Write the run's settings, with the versions and the commit that it runs on."""
-    git = subprocess.run(
-        ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False,
-        cwd=Path(__file__).parent,
-    )  # fmt: skip
     packages = ("black-maria", "torch", "numpy", "numba", "gymnasium", "pettingzoo")
     content = settings | {
         "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
-        "commit": git.stdout.strip() or None,
+        "commit": _commit(),
     }
     (folder / "config.json").write_text(json.dumps(content, indent=2) + "\n")
+
+
+def _commit() -> str | None:
+    """The commit that runs; None where there is no git, or no checkout."""
+    try:
+        git = subprocess.run(
+            ["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False,
+            cwd=Path(__file__).parent,
+        )  # fmt: skip
+    except OSError:
+        return None
+    return git.stdout.strip() or None
 
 
 class Log:
@@ -62,6 +68,8 @@ class Log:
 
     def __init__(self, folder: Path, decisions: int) -> None:
         """Open both, after what belongs to the checkpoint."""
+        from torch.utils.tensorboard import SummaryWriter  # here, for it takes most of a second
+
         path = folder / "metrics.csv"
         earlier = []
         if decisions and path.exists():
@@ -86,11 +94,3 @@ class Log:
         """Close both."""
         self._file.close()
         self._board.close()
-
-
-def progress_bar(console: Console) -> Progress:
-    """A bar with the figures of the last update and the time left."""
-    return Progress(
-        BarColumn(8), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
-        TextColumn("{task.fields[text]}"), console=console,
-    )  # fmt: skip
