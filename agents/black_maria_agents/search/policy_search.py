@@ -26,6 +26,7 @@ from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.scoring import others_less_own
+from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import Worlds, sample_worlds
 
 FAMILY: Final = "search"
@@ -38,6 +39,8 @@ DOUBT = 0.1
 """How probably a card was played at random, when worlds are weighted."""
 SPARE = 3
 """Worlds sampled for each one that is rolled out, when they are weighted."""
+MOST_WORLDS: Final = 10_000
+"""Worlds that fit into the memory of a small machine, three times over."""
 TABLES = 8192
 """Rollouts side by side; no result depends on it."""
 
@@ -52,7 +55,7 @@ class PolicySearch:
         name: What it is called; its policy and budget unless given.
 
     Raises:
-        ValueError: No worlds.
+        ValueError: No worlds, or too many.
     """
 
     needs_history = True
@@ -61,8 +64,8 @@ class PolicySearch:
         self, agent: PolicyAgent, rules: Rules, *, worlds: int = 64, name: str = ""
     ) -> None:
         """Take the policy over."""
-        if worlds < 1:
-            raise ValueError(f"worlds={worlds}: must be at least 1")
+        if not 1 <= worlds <= MOST_WORLDS:
+            raise ValueError(f"worlds={worlds}: must be a whole number from 1 to {MOST_WORLDS:,}")
         self.name = name or f"{FAMILY}:policy={agent.name},worlds={worlds}"
         self.agent = agent
         self.rules = rules
@@ -74,6 +77,7 @@ class PolicySearch:
         """Its name and the hash of its policy's file; it samples nothing, whatever that does."""
         return " ".join(filter(None, [self.name, self.agent.fingerprint]))
 
+    @one_thread()
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:
