@@ -6,31 +6,41 @@
     python evaluate.py heuristic duck --matches 500
     torchrun --nproc_per_node 2 evaluate.py heuristic pimc:worlds=30,sims=333 --deals 200
 
-Every pair plays both tables, on the same deals in every rotation of the seats. Ctrl-C prints
-what has been played. Under ``torchrun`` the processes share the deals; the result is the same.
+Every pair plays both tables, on the same deals in every rotation of the seats. Ctrl-C saves and
+prints what has been played. Under ``torchrun`` the processes share the deals; the result is the
+same.
 """
 
-import dataclasses
-import json
+import io
 import os
 import signal
 import sys
+
+if __name__ == "__main__":  # as long as it starts, which takes seconds; then border() takes over
+
+    def _stop(*_: object) -> None:
+        os.write(2, b"evaluate.py: stopped while it started\n")
+        os._exit(130)
+
+    for _number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(_number) is not signal.SIG_IGN:
+            signal.signal(_number, _stop)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # --help has an ellipsis
+
+import dataclasses
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import torch
 import tyro
-from rich.console import Console
 
-from black_maria import record
-from black_maria.rules import Rules
-from black_maria_agents import CHAMPIONS, CheckpointError, load_agents
-from black_maria_agents.distributed import joined
-from black_maria_agents.files import replacing
-from black_maria_agents.measuring import Arena, Result, both_ways, par, report
-from black_maria_agents.measuring.stopping import MAX_UNTIL, look_points
+if TYPE_CHECKING:  # at run time where they are needed: --help needs no PyTorch
+    from black_maria.rules import Rules
+    from black_maria_agents.console import PlainConsole
+    from black_maria_agents.measuring import Result
 
 
 @dataclass(frozen=True)
@@ -42,7 +52,7 @@ class EvaluateConfig:
     profile's champion if it has one, heuristic and duck unless told."""
     deals: int | None = None
     """Deals of each pair, 1000 unless told; with ``--until`` the most of them, 128000."""
-    matches: int = 0
+    matches: int | None = None
     """Whole matches of each pair instead of deals; measures win shares."""
     until: float | None = None
     """Stop a pair when its interval's half-width is at most this: looked at after 250, 500,
@@ -64,62 +74,97 @@ class EvaluateConfig:
     keep: Path | None = None
     """A file (….npz) that keeps the scores as they come; what it holds isn't played again."""
 
+    def check(self) -> None:
+        """Refuse what can't be played or written.
 
-def main(config: EvaluateConfig) -> list[Result]:
-    """Measure, print and write; the results, a table after the other.
+        Raises:
+            ValueError: Names what is wrong and what would be right.
+        """
+        from black_maria_agents.border import check_outputs
+
+        if self.deals is not None and self.matches is not None:
+            raise ValueError("give --deals or --matches, not both")
+        for name in ("deals", "matches"):
+            if (games := getattr(self, name)) is not None and games < 1:
+                raise ValueError(f"{name}={games}: there must be at least one game to play")
+        if self.until is not None and not (0 < self.until < math.inf):
+            raise ValueError(f"until={self.until}: no interval is as narrow as that; give points")
+        files = {self.out: ".json", self.plot: ".png", self.record: ".jsonl", self.keep: ".npz"}
+        check_outputs(files)
+        check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})
+
+
+def main(config: EvaluateConfig) -> "list[Result]":
+    """Measure, write and print; the results, a table after the other.
 
     Raises:
         ValueError: An unknown agent or profile, a checkpoint that doesn't fit, or a file that
             can't be written.
+        OSError: A file couldn't be written after all; the results have been printed.
     """
-    files = {config.out: ".json", config.plot: ".png", config.record: ".jsonl", config.keep: ".npz"}
-    for path, suffix in files.items():
-        if path is not None and path.suffix != suffix:
-            raise ValueError(f"{path}: give a name that ends in {suffix}")
-        if path is not None and not path.parent.is_dir():
-            raise ValueError(f"{path}: there is no folder {path.parent}")
-    if config.until is not None and config.until <= 0:
-        raise ValueError(f"until={config.until}: no interval is as narrow as that")
-    torch.set_num_threads(1)  # for the last bits of results; processes use more cores
+    from black_maria import record
+    from black_maria.rules import Rules
+    from black_maria_agents import CHAMPIONS, load_agents
+    from black_maria_agents.border import uninterrupted
+    from black_maria_agents.console import PlainConsole, progress_on
+    from black_maria_agents.distributed import joined
+    from black_maria_agents.files import replacing
+    from black_maria_agents.measuring import Arena, both_ways, par, report
+    from black_maria_agents.measuring.stopping import MAX_UNTIL
+
+    config.check()
     rules = Rules.profile(config.rules, config.seats)
     names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
     if len(names) < 2:
         raise ValueError(f"give two or more different agents, not {' '.join(names)}")
     agents = load_agents(names, rules, greedy=not config.sampled)
-    pairs = both_ways(agents)
-    games = config.matches or config.deals
-    if games is None:
-        games = MAX_UNTIL if config.until is not None else 1000
+    pairs, whole_matches = both_ways(agents), config.matches is not None
+    games = config.matches or config.deals or (1000 if config.until is None else MAX_UNTIL)
     with joined() as ranks, ExitStack() as stack:
-        console = Console(quiet=not ranks.first)
-        arena = Arena(agents, rules, config.seed, config.matches > 0, ranks=ranks, keep=config.keep)
+        console = PlainConsole(quiet=not ranks.first)
+        arena = Arena(agents, rules, config.seed, whole_matches, ranks=ranks, keep=config.keep)
         if config.record is not None:
             arena.on_hands = lambda hands, names: None
             if ranks.first:
                 target = stack.enter_context(replacing(config.record, "w"))
-                episode = "match" if config.matches else "hand"
+                episode = "match" if whole_matches else "hand"
                 arena.on_hands = lambda hands, names: record.write(
                     target, record.of_states(hands, rules, names, episode=episode)
                 )
+        failure: Exception | None = None
         try:
-            with report.progress_on(console, "measuring") as progress:
+            with progress_on(console, "measuring") as progress:
                 arena.play(pairs, games, until=config.until, progress=progress)
         except KeyboardInterrupt:
-            if ranks.size > 1:  # torchrun passes it on, on top of the terminal's
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
             console.print("interrupted; this is what has been played:")
-        results = arena.results(pairs, games, config.until)
-        if results and ranks.first:
-            show(config, results, rules, console)
+        except (OSError, MemoryError) as error:
+            failure = error
+        with uninterrupted():
+            results = arena.results(pairs, games, config.until)
+            if results and ranks.first:
+                about = {"config": dataclasses.asdict(config), "par": par(results[0].unit, rules)}
+                failure = (
+                    report.save(results, rules, about, out=config.out, picture=config.plot)
+                    or failure
+                )
+                show(config, results, rules, console)
+        if failure is not None:
+            raise failure
+        console.check()
     return results
 
 
-def show(config: EvaluateConfig, results: list[Result], rules: Rules, console: Console) -> None:
-    """Print the tables and write the files."""
+def show(
+    config: EvaluateConfig, results: "list[Result]", rules: "Rules", console: "PlainConsole"
+) -> None:
+    """Print the tables, and what they are of."""
+    from black_maria_agents.measuring import report
+    from black_maria_agents.measuring.stopping import look_points
+
     console.print(report.result_table(results, rules))
     if len(results) == 2:
         console.print(report.gains(results, rules))
-    if not config.matches:
+    if results[0].sources:
         console.print(report.source_table(results, rules))
     how = "draw from their policy" if config.sampled else "play their likeliest card"
     console.print(f"{rules.name}, {rules.seats} seats, test seed {config.seed}; checkpoints {how}")
@@ -129,16 +174,13 @@ def show(config: EvaluateConfig, results: list[Result], rules: Rules, console: C
             f"looks after {', '.join(map(str, look_points(10**9)[:3]))}, … games for "
             f"± {config.until}" + f"; {wide} of {len(results)} tables never got there" * (wide > 0)
         )
-    if config.out is not None:
-        about = {"config": dataclasses.asdict(config), "par": par(results[0].unit, rules)}
-        report.write_files(config.out, results, json.loads(json.dumps(about, default=str)))
-    if config.plot is not None:
-        report.plot(config.plot, results, rules)
 
 
 if __name__ == "__main__":
-    try:
-        found = main(tyro.cli(EvaluateConfig))
-    except (CheckpointError, ValueError) as error:
-        sys.exit(f"evaluate.py: {error}" if os.environ.get("RANK", "0") == "0" else 1)
-    sys.exit(130 if not found or any(result.partial for result in found) else 0)
+    asked = tyro.cli(EvaluateConfig, description=__doc__)
+
+    from black_maria_agents.border import INTERRUPTED, border
+
+    with border("evaluate.py"):
+        found = main(asked)
+        sys.exit(INTERRUPTED if not found or any(result.partial for result in found) else 0)

@@ -5,7 +5,7 @@
     python train.py --run wide --width 256 --decisions 20_000_000
     python train.py --best-response-to runs/first/agent.pt
     python train.py --resume runs/first
-    torchrun --nproc_per_node 2 -- train.py --threads 1
+    torchrun --nproc_per_node 2 -- train.py
     tensorboard --logdir runs
 
 A preset (quick, standard, champion) gives every option its default. Every run has a folder,
@@ -14,22 +14,36 @@ after the last finished update. ``--resume`` goes on from there, with the same r
 that was never stopped.
 """
 
-import dataclasses
+import os
 import signal
-import sys
+
+if __name__ == "__main__":  # as long as it starts, which takes seconds; then border() takes over
+
+    def _stop(*_: object) -> None:
+        os.write(2, b"train.py: stopped while it started\n")
+        os._exit(130)
+
+    for _number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(_number) is not signal.SIG_IGN:
+            signal.signal(_number, _stop)
+
+import dataclasses
+import shutil
 import time
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import tyro
-from rich.console import Console
 
-from black_maria_agents import CheckpointError, load_agent
+from black_maria_agents import load_agent
+from black_maria_agents.border import border
+from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.distributed import joined
 from black_maria_agents.measuring import Result, gains, measure, play_deals, result_table
-from black_maria_agents.training import PRESETS, TrainConfig, Training
+from black_maria_agents.seeds import VALIDATION_SEED
+from black_maria_agents.training import PRESETS, DivergenceError, TrainConfig, Training
 from black_maria_agents.training import folder as run_folder
 
 
@@ -49,50 +63,62 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
     Raises:
         ValueError: An impossible setting.
         CheckpointError: A checkpoint that can't be used.
+        DivergenceError: Something isn't finite any more; the last checkpoint stays.
+        OSError: The run's folder can't be written.
     """
     config = config or PRESETS["quick"]
+    if not resume:
+        config.check_start()
     with joined() as ranks, ExitStack() as stack:
         if resume:
             stack.enter_context(run_folder.alone(resume, ranks))
         run = Training.resume(resume / "agent.pt", ranks) if resume else Training(config, ranks)
-        console = Console(quiet=not ranks.first)
+        console = PlainConsole(quiet=not ranks.first)
         folder = resume or Path("runs") / run.config.run
-        if ranks.first:
-            if not resume:
-                folder = run_folder.new_folder(folder)
-                stack.enter_context(run_folder.alone(folder))
-            settings = dataclasses.asdict(run.config) | {"precision": run.precision}
-            run_folder.write_config(folder, settings)
-            run.save(folder / "agent.pt")
+        if ranks.first and not resume:
+            folder = new_run(run, folder)
+            stack.enter_context(run_folder.alone(folder))
         console.print(
-            f"{folder}: {run.precision} on {run.config.device}, {run.config.threads} threads"
-            + (f", {ranks.size} processes" if ranks.size > 1 else "")
+            f"{folder}: {run.precision} on {run.config.device}, {run.config.threads} thread"
+            + "s" * (run.config.threads > 1)
+            + f", {ranks.size} processes" * (ranks.size > 1)
         )
         try:
             train(run, folder, console)
-        except KeyboardInterrupt:
-            sys.exit(f"\nstopped; go on with --resume {folder}")
-        except RuntimeError as error:
-            if ranks.size == 1:
-                raise
-            sys.exit(
-                f"process {ranks.rank} lost another one ({str(error).splitlines()[0]}); "
-                f"go on with --resume {folder}"
-            )
-        return final_table(run, str(folder), console) if ranks.first else []
+            results = final_table(run, str(folder), console) if ranks.first else []
+        except DivergenceError as error:
+            error.add_note(f"{folder / 'agent.pt'} is the agent before it")
+            raise
+        except (KeyboardInterrupt, Exception) as error:
+            error.add_note(f"go on with --resume {folder}")
+            raise
+        console.check()
+        return results
 
 
-def train(run: Training, folder: Path, console: Console) -> None:
+def new_run(run: Training, folder: Path) -> Path:
+    """Make a run's folder with its settings and first checkpoint, or none at all."""
+    folder = run_folder.new_folder(folder)
+    try:
+        settings = dataclasses.asdict(run.config) | {"precision": run.precision}
+        run_folder.write_config(folder, settings)
+        run.save(folder / "agent.pt")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def train(run: Training, folder: Path, console: PlainConsole) -> None:
     """Update after update; the first process logs and saves each."""
     config, first = run.config, run.ranks.first
     rival = config.best_response_to or "duck"
     others = load_agent(rival, run.rules)
     start, made, score = time.perf_counter(), -run.decisions, float("nan")
     logged = closing(run_folder.Log(folder, run.decisions)) if first else nullcontext()
-    with logged as log, run_folder.progress_bar(console) as bar:
+    with logged as log, progress_on(console, "training", transient=False) as progress:
         if log is not None and log.aside is not None:
             console.print(f"lines of metrics.csv can't be read: it is kept as {log.aside}")
-        task = bar.add_task("training", total=config.decisions, completed=run.decisions, text="")
         while not run.done:
             run.step()
             if log is None:
@@ -102,11 +128,11 @@ def train(run: Training, folder: Path, console: Console) -> None:
             figures["charts/SPS"] = speed
             if (run.ppo.updates - 1) % config.score_every == 0 or run.done:
                 deals = range(config.score_deals)
-                scores = play_deals(run.agent, others, deals, seed=config.seed, rules=run.rules)
+                scores = play_deals(run.agent, others, deals, seed=VALIDATION_SEED, rules=run.rules)
                 figures["charts/penalty"] = score = scores.mean()
             log.write(run.decisions, figures)
             run.save(folder / "agent.pt")
-            bar.update(task, completed=run.decisions, text=(
+            progress(run.decisions, config.decisions, (
                 f"{speed:,.0f} decisions/s, entropy {run.figures['entropy']:.2f}, "
                 f"value {run.figures['value_loss']:.3f}, {rival} {score:.1f}"
             ))  # fmt: skip
@@ -115,7 +141,7 @@ def train(run: Training, folder: Path, console: Console) -> None:
     console.print(f"{made:,} decisions in {taken:.0f} s: {made / taken:,.0f}/s ({shares})")
 
 
-def final_table(run: Training, name: str, console: Console) -> list[Result]:
+def final_table(run: Training, name: str, console: PlainConsole) -> list[Result]:
     """Measure the agent, against bots both ways, or alone against whom it responds to."""
     rules, target = run.rules, run.config.best_response_to
     rivals = (target,) if target else ("duck", "heuristic")
@@ -140,14 +166,6 @@ def command_line() -> None:
          begin.resume)  # fmt: skip
 
 
-def stop(*_: Any) -> None:
-    """End as with Ctrl-C when asked to terminate."""
-    raise KeyboardInterrupt
-
-
 if __name__ == "__main__":
-    signal.signal(signal.SIGTERM, stop)
-    try:
+    with border("train.py"):
         command_line()
-    except (CheckpointError, ValueError) as error:
-        sys.exit(f"train.py: {error}")

@@ -9,23 +9,45 @@ runs/ladder.npz as they come: stopped with Ctrl-C, the same command goes on from
 with one more agent it plays that agent's pairs alone.
 """
 
-import sys
+import os
+import signal
+
+if __name__ == "__main__":  # as long as it starts, which takes seconds; then border() takes over
+
+    def _stop(*_: object) -> None:
+        os.write(2, b"ladder.py: stopped while it started\n")
+        os._exit(130)
+
+    for _number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(_number) is not signal.SIG_IGN:
+            signal.signal(_number, _stop)
+
+import math
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
-import torch
 import tyro
-from rich.console import Console
 
 from black_maria import Rules, Tables, make_bot
 from black_maria_agents import Agent, load_agents
+from black_maria_agents.border import border, check_outputs
+from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.distributed import joined
-from black_maria_agents.measuring import Arena, Result, both_ways, edges, plot, result_table
-from black_maria_agents.measuring.report import progress_on
+from black_maria_agents.measuring import (
+    Arena,
+    Result,
+    both_ways,
+    edge,
+    edges,
+    plot,
+    result_table,
+)
 from black_maria_agents.seeds import TEST_SEEDS
+from black_maria_agents.threads import one_thread
 
 DOCS = Path(__file__).parent.parent / "docs"
 RULES: Final = Rules()
@@ -50,14 +72,15 @@ Every player sits alone with two copies of every other, on the same deals, once 
 A figure is the mean penalty points a hand of the one who is alone, with its 95 % interval over
 deals: par is 14.33, less is better. Checkpoints play their likeliest card.
 
-| | player | edge | time a decision |
-|---|---|---|---|
+| | player | edge | over the next one | time a decision |
+|---|---|---|---|---|
 {standing}
 
 The *edge* sorts the ladder: over another player it is half of what that one gets alone, less
-what it gets alone against that one; here the mean over all others, in points a hand. Who is
-ahead of a neighbour, their two tables below say. The time is that of one decision at a time, on
-one core; batches are faster.
+what it gets alone against that one; here the mean over all others, in points a hand, with its
+95 % interval. Beside it the edge over the next one on the ladder alone; where its interval holds
+0, the deals that the two have played are *too few to tell* who is ahead. The time is that of one
+decision at a time, on one core; batches are faster.
 
 ![cross-table and intervals](ladder.png)
 
@@ -85,8 +108,13 @@ class LadderConfig:
 
 
 def main(config: LadderConfig) -> list[Result]:
-    """Play, print, write; the results."""
-    torch.set_num_threads(1)
+    """Play, write, print; the results.
+
+    Raises:
+        ValueError: An unknown agent, a share that isn't one, or a file that can't be written.
+    """
+    if not 0 < config.share < math.inf:
+        raise ValueError(f"share={config.share}: give a part of the deals, as in 0.01")
     most = PLAYERS | dict.fromkeys(config.agents, DEALS)
     agents = load_agents(most, RULES)
     pairs = both_ways(agents)
@@ -95,22 +123,26 @@ def main(config: LadderConfig) -> list[Result]:
         for pair in pairs
     }
     config.keep.parent.mkdir(parents=True, exist_ok=True)
+    picture = config.out.with_suffix(".png")
+    check_outputs({config.keep: ".npz", config.out: ".md", picture: ".png"})
     with joined() as ranks:
-        console = Console(quiet=not ranks.first)
+        console = PlainConsole(quiet=not ranks.first)
         arena = Arena(agents, RULES, ranks=ranks, keep=config.keep)
         with progress_on(console, "ladder") as progress:
             arena.play(pairs, deals, progress=progress)
         results = arena.results(pairs, deals)
         if ranks.first:
-            console.print(result_table(results, RULES))
             times = {name: decision_time(agent) for name, agent in agents.items()}
             share = [] if config.share == 1 else [f"--share {config.share:g}"]
             command = " ".join(["python scripts/ladder.py", *config.agents, *share])
             config.out.write_text(page(results, times, command), encoding="utf-8")
-            plot(config.out.with_suffix(".png"), results, RULES)
+            plot(picture, results, RULES)
+            console.print(result_table(results, RULES))
+        console.check()
     return results
 
 
+@one_thread()
 def decision_time(agent: Agent) -> float:
     """Mean seconds a decision, one at a time, over a few hands of ducks."""
     seconds: list[float] = []
@@ -137,17 +169,31 @@ def page(results: list[Result], times: dict[str, float], command: str) -> str:
         deals = sorted({result.games for result in mine if result})
         span = f"{deals[0]}" if len(deals) == 1 else f"{deals[0]}–{deals[-1]}"
         scores = " | ".join(result.score.text() if result else "–" for result in mine)
-        rows.append(f"| {place} | `{name}` | {span} | {scores} |")
+        rows.append(f"| {place} | {_cell(name)} | {span} | {scores} |")
+    nexts = {name: _over(results, name, after) for name, after in pairwise(standing)}
     return PAGE.format(
         command=command,
         standing="\n".join(
-            f"| {places[name]} | `{name}` | {edge:+.2f} | {_duration(times[name])} |"
-            for name, edge in standing.items()
+            f"| {places[name]} | {_cell(name)} | {mean.mean:+.2f} ± {mean.half_width:.2f} | "
+            f"{nexts.get(name, '')} | {_duration(times[name])} |"
+            for name, mean in standing.items()
         ),
         heads=" | ".join(map(str, places.values())),
         lines="---|" * len(places),
         rows="\n".join(rows),
     )
+
+
+def _cell(name: str) -> str:
+    """A name in a table: whatever is in it, it ends no cell."""
+    return "`" + name.replace("`", "'").replace("|", "\\|") + "`"
+
+
+def _over(results: list[Result], name: str, after: str) -> str:
+    """The edge over another player, and whether that tells who is ahead."""
+    found = edge(results, name, after)
+    told = f"{found.mean:+.2f} ± {found.half_width:.2f}"
+    return told if abs(found.mean) > found.half_width else f"{told}, too few to tell"
 
 
 def _duration(seconds: float) -> str:
@@ -159,9 +205,9 @@ def _duration(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    try:
-        main(tyro.cli(LadderConfig))
-    except ValueError as error:
-        sys.exit(f"ladder.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit("\nstopped; what has been played is kept, the same command goes on")
+    with border("ladder.py"):
+        try:
+            main(tyro.cli(LadderConfig))
+        except (KeyboardInterrupt, OSError, MemoryError) as error:
+            error.add_note("scores so far are kept: the same command goes on")
+            raise

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
 from black_maria import black_maria_v0, deal, layout_of
 from black_maria.bots import make_bot
@@ -20,11 +21,13 @@ from black_maria_agents.measuring import (
     arena,
     both_ways,
     duplicate,
+    edge,
     edges,
     gains,
     measure,
 )
 from black_maria_agents.measuring.duplicate import play_pairs
+from black_maria_agents.measuring.pace import Pace
 from black_maria_agents.measuring.stopping import look_points, settled
 from black_maria_agents.network import Policy, PolicyAgent
 from black_maria_agents.scoring import others_less_own
@@ -170,17 +173,23 @@ def test_play_deals__leaves_nothing_behind():
 
 @pytest.mark.parametrize(
     ("values", "quantile"),
-    [([0, 43, 13, 7.5, 3, 9], 2.571), (np.arange(31) ** 0.5, 2.042), (np.arange(1000), 1.962)],
+    [
+        ([0, 43], 12.706),
+        ([0, 43, 13], 4.303),
+        ([0, 43, 13, 7.5, 3, 9], 2.571),
+        (np.arange(31) ** 0.5, 2.042),
+        (np.arange(1000), 1.962),
+    ],
 )
 def test_estimate__mean_and_95_percent_interval_over_deals(values, quantile):
-    """Quantiles of Student's t from a table: 5, 30 and 999 degrees of freedom."""
+    """Quantiles of Student's t from a table: 1, 2, 5, 30 and 999 degrees of freedom."""
     values = np.asarray(values, float)
     estimate = Estimate.of(values)
     mean = sum(values) / len(values)
     variance = sum((value - mean) ** 2 for value in values) / (len(values) - 1)
     assert estimate.mean == pytest.approx(mean)
     assert estimate.half_width == pytest.approx(
-        quantile * (variance / len(values)) ** 0.5, rel=0.01
+        quantile * (variance / len(values)) ** 0.5, rel=0.001
     )
 
 
@@ -248,6 +257,86 @@ def test_arena__independent_of_blocks(tables, seconds, whole_matches, monkeypatc
     few_tables(monkeypatch, tables)
     monkeypatch.setattr(arena, "BLOCK_SECONDS", seconds)
     assert all_results(BOTS, whole_matches=whole_matches) == whole
+
+
+def test_arena__plays_on_one_thread_and_gives_the_callers_setting_back():
+    seen = []
+
+    class Noting:
+        name = identity = "noting"
+
+        def act(self, obs, keys):
+            seen.append(torch.get_num_threads())
+            return DUCK.act(obs, keys)
+
+    torch.set_num_threads(3)
+    play_deals(Noting(), DUCK, range(2), seed=1)
+    assert set(seen) == {1}
+    assert torch.get_num_threads() == 3
+
+
+# --- how many games at a time -----------------------------------------------------------------
+
+
+def sizes(seconds_of, blocks=30, pace=None):
+    """The sizes of blocks that take ``seconds_of(games)``."""
+    pace, found = pace or Pace(2.0), []
+    for _ in range(blocks):
+        found.append(pace.size)
+        pace.took(pace.size, seconds_of(pace.size))
+    return found
+
+
+def test_pace__blocks_grow_towards_their_time():
+    found = sizes(lambda games: 0.01 + 0.002 * games)
+    assert found[:4] == [1, 8, 64, 512]
+    assert all(900 < size <= 1100 for size in found[5:])
+
+
+def test_pace__a_search_plays_one_game_at_a_time():
+    assert sizes(lambda games: 100.0 * games) == [1, 2] + 28 * [1]
+
+
+def test_pace__a_busy_machine_does_not_shrink_blocks_to_where_time_is_lost():
+    """Passes of a network: 3 s whatever their rows, and 20 ms a game."""
+    found = sizes(lambda games: 3.0 + 0.02 * games)
+    assert all(140 < size < 160 for size in found[4:])
+
+
+def test_pace__blocks_grow_back_when_the_machine_is_free_again():
+    pace = Pace(2.0)
+    busy = sizes(lambda games: 10 * (0.26 + 0.002 * games), pace=pace)
+    free = sizes(lambda games: 0.26 + 0.002 * games, pace=pace)
+    assert all(100 < size < 150 for size in busy[3:])
+    assert 600 < free[-1] < 1500
+
+
+def test_pace__blocks_stay_large_enough_when_the_machine_gets_busy():
+    pace = Pace(2.0)
+    sizes(lambda games: 0.26 + 0.002 * games, pace=pace)
+    busy = sizes(lambda games: 10 * (0.26 + 0.002 * games), pace=pace)
+    assert all(100 < size < 150 for size in busy[-5:])
+
+
+def test_pace__a_search_grows_back_too():
+    pace = Pace(2.0)
+    assert sizes(lambda games: 10.0 * games, pace=pace)[-1] == 1
+    assert sizes(lambda games: 0.5 * games, pace=pace)[-1] == 4
+
+
+def test_arena__blocks_are_sized_anew_for_other_pairs(monkeypatch):
+    """Fast pairs that are done must not leave their large blocks to slow ones."""
+    played = []
+
+    def noting(pairs, games, **options):
+        block = play_pairs(pairs, games, **options)
+        played.append((len(pairs), len(games)))
+        return replace(block, seconds=len(games) * (10.0 if len(pairs) == 1 else 0.001))
+
+    monkeypatch.setattr(arena, "play_pairs", noting)
+    pairs = both_ways({"duck": DUCK, "random": RANDOM})
+    Arena({"duck": DUCK, "random": RANDOM}, RULES).play(pairs, {pairs[0]: 20, pairs[1]: 16})
+    assert played == [(2, 1), (2, 8), (2, 7), (1, 1), (1, 2), (1, 1)]
 
 
 def test_arena__slow_agents_may_get_fewer_games():
@@ -616,10 +705,43 @@ def test_edges__half_the_difference_of_both_tables_best_first():
 
     pairs = [result("a", "b", 10), result("b", "a", 18), result("a", "c", 13),
              result("c", "a", 15)]  # fmt: skip
-    assert edges(pairs) == {"a": 2.5, "c": -1.0, "b": -4.0}
+    assert {name: edge.mean for name, edge in edges(pairs).items()} == {"a": 2.5, "c": -1, "b": -4}
+    assert list(edges(pairs)) == ["a", "c", "b"]
     pairs = [result("a", "b", 0.3, "win share"), result("b", "a", 0.4, "win share")]
-    assert edges(pairs) == pytest.approx({"b": 0.05, "a": -0.05})
-    assert np.isnan(edges(pairs[:1])["a"])
+    assert edges(pairs)["b"].mean == pytest.approx(0.05)
+    assert edges(pairs)["a"].mean == pytest.approx(-0.05)
+    assert np.isnan(edges(pairs[:1])["a"].mean)
+
+
+def test_edges__widths_add_up_as_of_independent_tables():
+    def result(agent, others, mean, width):
+        return Result(agent, others, "penalty", 9, Estimate(mean, width), ())
+
+    pairs = [result("a", "b", 10, 0.3), result("b", "a", 18, 0.4)]
+    assert edge(pairs, "a", "b") == Estimate(4.0, pytest.approx(0.25))
+    assert edge(pairs, "b", "a") == Estimate(-4.0, pytest.approx(0.25))
+    assert np.isnan(edge(pairs, "a", "c").mean)
+    pairs += [result("a", "c", 13, 0), result("c", "a", 15, 0)]
+    assert edges(pairs)["a"] == Estimate(2.5, pytest.approx(0.125))
+    assert edges(pairs)["b"] == Estimate(-4.0, pytest.approx(0.25))
+
+
+def test_edges__cover_the_truth_where_both_tables_are_of_the_same_deals():
+    """The better or worse a deal is for both, the wider than needed the interval."""
+    generator = np.random.default_rng(1)
+    hits = []
+    for _ in range(1000):
+        luck = generator.normal(0, 5, 50)
+        mine, theirs = (
+            Estimate.of(mean + luck + generator.normal(0, 5, 50)) for mean in (14.0, 15.0)
+        )
+        pairs = [
+            Result("a", "b", "penalty", 50, mine, ()),
+            Result("b", "a", "penalty", 50, theirs, ()),
+        ]
+        found = edge(pairs, "a", "b")
+        hits.append(abs(found.mean - 0.5) <= found.half_width)
+    assert np.mean(hits) > 0.95
 
 
 def test_gains__are_the_distance_to_par_and_negative_for_who_loses():

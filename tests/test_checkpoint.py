@@ -317,7 +317,7 @@ def test_load_agent__a_policy_that_searches_by_name_or_path(tmp_path):
         load_agent("search:sims=3")
     with pytest.raises(ValueError, match="duck isn't a network"):
         load_agent("search:policy=duck")
-    with pytest.raises(ValueError, match="worlds must be a whole number from 1, not '0'"):
+    with pytest.raises(ValueError, match="worlds must be a whole number from 1 to 10,000, not"):
         load_agent("search:worlds=0")
     with pytest.raises(CheckpointError, match="there is no checkpoint"):
         load_agent("search:policy=none.pt")

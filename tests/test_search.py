@@ -45,12 +45,18 @@ def test_load_agent__by_name():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("pimc:worlds=0", "worlds must be a whole number from 1, not '0'"),
-        ("pimc:worlds=x", "worlds must be a whole number from 1, not 'x'"),
-        ("pimc:sims=-3", "sims must be a whole number from 1, not '-3'"),
-        ("pimc:sims=", "sims must be a whole number from 1, not ''"),
+        ("pimc:worlds=0", "worlds must be a whole number from 1 to [0-9,]+, not '0'"),
+        ("pimc:worlds=x", "worlds must be a whole number from 1 to [0-9,]+, not 'x'"),
+        ("pimc:sims=-3", "sims must be a whole number from 1 to 1,000,000, not '-3'"),
+        ("pimc:sims=", "sims must be a whole number from 1 to 1,000,000, not ''"),
         ("pimc:foo=1", "no option 'foo'; there are: worlds, sims, threads, as in pimc:worlds=30"),
+        ("pimc:worlds=99999999999999999999", "worlds must be a whole number from 1 to 1,000,000"),
+        (f"pimc:worlds={'9' * 5000}", "worlds must be a whole number from 1 to 1,000,000"),
+        ("search:worlds=10001", "worlds must be a whole number from 1 to 10,000, not '10001'"),
         ("pimc:sims=1,sims=2", "sims is given twice"),
+        ("", "no agent ''"),
+        ("a" * 5000, "no agent 'aaa"),
+        ("a\0b", r"no agent 'a\\x00b'"),
         ("pimcs", "no agent 'pimcs': give one of random, duck, heuristic, .*pimc, "),
     ],
 )
@@ -60,8 +66,12 @@ def test_load_agent__what_does_not_fit_is_refused_and_what_would_is_said(name, w
 
 
 def test_agent__impossible_budgets_refused():
-    with pytest.raises(ValueError, match="pimc: sims must be a whole number from 1, not 0"):
+    with pytest.raises(
+        ValueError, match="pimc: sims must be a whole number from 1 to 1,000,000, not 0"
+    ):
         SearchAgent(sims=0)
+    with pytest.raises(ValueError, match="worlds must be a whole number from 1 to 1,000,000"):
+        SearchAgent(worlds=10**20)
     with pytest.raises(ValueError, match="no search 'uct:sims=1'"):
         search_agent("uct:sims=1")
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import torch
 
+from black_maria.given import shown
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents import archives, contents
@@ -174,14 +175,28 @@ def _check(content: Mapping[str, Any], rules: Rules | None = None) -> None:
     contents.check_entries(content)
     trained_for = contents.rules_of(content)
     if rules and trained_for != rules:
-        clauses = [field.name for field in dataclasses.fields(Rules)[1:]]
-        differ = [c for c in clauses if getattr(trained_for, c) != getattr(rules, c)]
         raise ValueError(
-            f"it was trained for {trained_for.name!r}; it doesn't fit {rules.name!r}, "
-            f"which differs in {', '.join(differ) or 'its name'}"
+            f"it was trained for {trained_for.name!r}; these rules differ in "
+            f"{_differences(rules, trained_for)}"
         )
     _check_blocks(content["blocks"], trained_for)
     contents.check_networks(content, trained_for)
+
+
+def _differences(rules: Rules, others: Rules) -> str:
+    """The clauses in which rules differ from others: ``"pass_count: 4 instead of 3"``."""
+    there = dataclasses.asdict(others)
+    words = [
+        f"{name}: {shown(clause)} instead of {shown(there[name])}"
+        for name, clause in dataclasses.asdict(rules).items()
+        if clause != there[name]
+    ]
+    more = f" and {len(words) - _NAMED} more" * (len(words) > _NAMED)
+    return ", ".join(words[:_NAMED]) + more
+
+
+_NAMED: Final = 4
+"""Clauses that a message names at most."""
 
 
 def _check_blocks(blocks: Mapping[str, tuple[int, ...]], rules: Rules) -> None:

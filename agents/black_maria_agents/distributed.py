@@ -53,7 +53,11 @@ class Ranks:
 
 @contextmanager
 def joined() -> Iterator[Ranks]:
-    """Join the processes that ``torchrun`` started, and leave them at the end."""
+    """Join the processes that ``torchrun`` started, and leave them at the end.
+
+    Raises:
+        ConnectionError: Another process is gone.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Ranks()
         return
@@ -62,7 +66,13 @@ def joined() -> Iterator[Ranks]:
         distributed.init_process_group("cpu:gloo,cuda:nccl")
     else:
         distributed.init_process_group("gloo")
+    rank = distributed.get_rank()
     try:
-        yield Ranks(distributed.get_rank(), distributed.get_world_size())
+        yield Ranks(rank, distributed.get_world_size())
+    except RuntimeError as error:  # of gloo and nccl, when a peer is gone
+        lost = ConnectionError(f"process {rank} lost another one ({str(error).splitlines()[0]})")
+        for note in getattr(error, "__notes__", []):
+            lost.add_note(note)
+        raise lost from None
     finally:
         distributed.destroy_process_group()

@@ -56,17 +56,30 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
     if family == pimc.FAMILY:
         return search_agent(name, rules)
     if family == policy_search.FAMILY:
-        options = options_of(name, _SEARCH_OPTIONS)
+        options = options_of(name, _SEARCH_OPTIONS, policy_search.MOST_WORLDS)
         policy = load_agent(str(options["policy"]), rules)
         if not isinstance(policy, PolicyAgent):
             raise ValueError(f"{name!r}: {options['policy']} isn't a network to search with")
         return PolicySearch(policy, rules, worlds=int(options["worlds"] or 0), name=name)
-    if name == "champion" or Path(name).suffix == ".pt" or Path(name).exists():
-        return load_policy(checkpoint_of(name, rules), rules, greedy=greedy, name=name)
+    if name == "champion" or Path(name).suffix == ".pt" or _there(name):
+        path = checkpoint_of(name, rules)
+        if path.is_dir():
+            raise ValueError(
+                f"{name!r} is a folder: give the checkpoint in it, {path / 'agent.pt'}"
+            )
+        return load_policy(path, rules, greedy=greedy, name=name)
     raise ValueError(
         f"no agent {name!r}: give one of {', '.join(BOTS)}, champion, {pimc.FAMILY}, "
         f"{policy_search.FAMILY}, or the path of a checkpoint (….pt)"
     )
+
+
+def _there(name: str) -> bool:
+    """Whether there is a file or a folder of that name; what can't be a path's name isn't there."""
+    try:
+        return bool(name) and Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def load_agents(

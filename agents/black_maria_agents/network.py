@@ -18,6 +18,7 @@ from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
 from black_maria_agents.features import Features, features_of, hidden_size
 from black_maria_agents.inference import Inference
+from black_maria_agents.threads import one_thread
 
 
 class SuitNetwork(nn.Module):
@@ -191,6 +192,7 @@ class PolicyAgent:
         how = "" if self.greedy else "sampled"
         return " ".join(filter(None, [self.name, self.fingerprint, how]))
 
+    @one_thread()
     @torch.inference_mode()
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
@@ -200,6 +202,7 @@ class PolicyAgent:
         log_probs = self.log_probs(observation, mask)
         return (log_probs.argmax(-1) if self.greedy else sample(log_probs, keys)).numpy()
 
+    @one_thread()
     def log_probs(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Tensor:
         """The policy's log-probabilities, (B, 52) float32 on the CPU; −inf where the mask is 0.
 

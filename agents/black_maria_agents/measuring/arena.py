@@ -21,22 +21,22 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
 from torch import distributed
 
 from black_maria.engine import STATE
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
+from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.measuring.duplicate import TABLES, Block, play_pairs
-from black_maria_agents.measuring.report import progress_on
+from black_maria_agents.measuring.pace import Pace
 from black_maria_agents.measuring.results import Result
 from black_maria_agents.measuring.scores import Pair, Scores
 from black_maria_agents.measuring.stopping import enough, expected, look_points
 from black_maria_agents.seeds import TEST_SEEDS
 
 BLOCK_SECONDS: Final = 2.0
-"""Time after which results are put together: blocks of games grow towards it."""
+"""Processor time after which results are put together: blocks of games grow towards it."""
 
 Games = int | Mapping[Pair, int]
 """Deals or matches: one number for all pairs, or one for each."""
@@ -112,7 +112,7 @@ class Arena:
         goals = {pair: _goal(games, pair) for pair in pairs}
         if min(goals.values()) < 1:
             raise ValueError("there must be at least one game to play")
-        size = 1  # games of each rank in a block
+        pace, last_group = Pace(BLOCK_SECONDS), list[Pair]()
         while waiting := [pair for pair in pairs if not self.done(pair, goals[pair], until)]:
             # pairs that have played less catch up first
             first = min(played(pair) for pair in waiting)
@@ -121,7 +121,9 @@ class Arena:
             stops += [played(pair) for pair in waiting if pair not in group]
             if until is not None:
                 stops += [look for look in look_points(max(stops)) if look > first]
-            size = max(1, min(size, TABLES // (len(group) * self.rules.seats)))
+            if group != last_group:
+                pace, last_group = Pace(BLOCK_SECONDS), group
+            size = max(1, min(pace.size, TABLES // (len(group) * self.rules.seats)))
             games_now = range(first, min([first + size * self.ranks.size, *stops]))
             total = sum(expected(self.scores[pair].scores, goals[pair], until) for pair in pairs)
             so_far = sum(map(played, pairs))
@@ -130,8 +132,7 @@ class Arena:
             self._enter(group, blocks)
             if self.ranks.first:
                 self.scores.save()
-            seconds = max(block.seconds for block in blocks)
-            size = min(8 * size, int(size * BLOCK_SECONDS / seconds))
+            pace.took(len(blocks[0].scores), max(block.seconds for block in blocks))
 
     def _play_share(
         self, group: list[Pair], games: range, progress: Callable[[float], Any]
@@ -224,7 +225,7 @@ def measure(
     rules: Rules,
     whole_matches: bool = False,
 ) -> list[Result]:
-    """Play pairs of agents, with a progress bar on a terminal.
+    """Play pairs of agents, and tell how far it is: with a bar on a terminal, else in lines.
 
     Args:
         agents: By name.
@@ -236,6 +237,6 @@ def measure(
     """
     pairs = list(pairs)
     arena = Arena(agents, rules, seed, whole_matches)
-    with progress_on(Console(), "measuring") as progress:
+    with progress_on(PlainConsole(), "measuring") as progress:
         arena.play(pairs, games, progress=progress)
     return arena.results(pairs, games)

@@ -17,6 +17,7 @@ from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.base import Agent, wants_history
 from black_maria_agents.scoring import others_less_own
+from black_maria_agents.threads import one_thread
 
 TABLES: Final = 6144
 """Tables side by side at most; no result depends on it."""
@@ -42,6 +43,7 @@ class Block:
     rows: list[NDArray[np.int64]]
     """For each of ``hands``: which games they are of, (g · P + p) · S + s."""
     seconds: float
+    """Processor time, of all threads: other programs change it little."""
 
 
 def columns(rules: Rules, whole_matches: bool) -> list[str]:
@@ -62,6 +64,7 @@ def _sources(rules: Rules) -> dict[str, NDArray[np.int64]]:
     return sources
 
 
+@one_thread()
 def play_pairs(
     pairs: Sequence[tuple[Agent, Agent]],
     games: range,
@@ -74,7 +77,8 @@ def play_pairs(
 ) -> Block:
     """Play one block of games, all pairs and rotations side by side in lock-step.
 
-    An agent that stands in several pairs gets all its decisions of a step as one batch.
+    An agent that stands in several pairs gets all its decisions of a step as one batch. PyTorch
+    computes on one thread meanwhile.
 
     Args:
         pairs: P agents alone and what sits around each.
@@ -85,7 +89,7 @@ def play_pairs(
         with_hands: Return all hands.
         progress: Called now and then with the share of the block that is played, 0 … 1.
     """
-    start = time.perf_counter()
+    start = time.process_time()
     shape = len(games), len(pairs), rules.seats
     if 0 in shape:
         sums = np.zeros((len(pairs), len(columns(rules, whole_matches))))
@@ -122,7 +126,7 @@ def play_pairs(
     else:
         scores, figures = _hand_figures(states, own_seat, by_period, rules)
     sums = figures.reshape(*shape, -1).sum(axis=(0, 2))
-    return Block(scores.reshape(shape), sums, hands, hand_rows, time.perf_counter() - start)
+    return Block(scores.reshape(shape), sums, hands, hand_rows, time.process_time() - start)
 
 
 def _chooser(

@@ -2,17 +2,15 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from black_maria.rules import Rules
 from black_maria_agents.files import replacing
@@ -23,18 +21,6 @@ PAR: Final = {
     "advantage": "others' mean − own points a hand: par is {:.0f}; more is better",
     "win share": "par is a win share of {:.3f}; more is better",
 }
-
-
-@contextmanager
-def progress_on(console: Console, what: str) -> Iterator[Callable[[float, float], None]]:
-    """A function (done, total) that moves a bar with the time left; shown on terminals only."""
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(20), TextColumn("{task.percentage:3.0f} %"),
-        TimeElapsedColumn(), TextColumn("gone,"), TimeRemainingColumn(), TextColumn("left"),
-        transient=True, console=console, disable=not console.is_terminal,
-    ) as bar:  # fmt: skip
-        task = bar.add_task(what, total=1.0)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _places(unit: str) -> int:
@@ -74,7 +60,7 @@ def result_table(results: list[Result], rules: Rules) -> Table:
     for result in results:
         means = " ".join(f"{seat.mean:.{places - 1}f}" for seat in result.by_seat)
         widest = max(seat.half_width for seat in result.by_seat)
-        row = [result.agent, result.others]
+        row: list[str | Text] = [Text(result.agent), Text(result.others)]
         if not one_count:
             row.append(f"{result.games}{'*' * result.partial}")
         row += [result.score.text(places), f"{means} ±{widest:.{places - 1}f}"]
@@ -107,7 +93,8 @@ def source_table(results: list[Result], rules: Rules) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for result in results:
         figures = (*result.sources.values(), *result.periods.values())
-        table.add_row(result.agent, result.others, *(f"{figure:.2f}" for figure in figures))
+        names = Text(result.agent), Text(result.others)
+        table.add_row(*names, *(f"{figure:.2f}" for figure in figures))
     return table
 
 
@@ -138,6 +125,40 @@ def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> N
         writer.writerows(rows)
 
 
+def save(
+    results: list[Result],
+    rules: Rules,
+    about: Mapping[str, Any],
+    *,
+    out: Path | None = None,
+    picture: Path | None = None,
+) -> OSError | None:
+    """Write JSON, CSV and picture as far as that goes.
+
+    Args:
+        results: What was measured.
+        rules: The rules played by.
+        about: What the JSON file begins with; paths in it become text.
+        out: The JSON file, ``….json``.
+        picture: The picture, ``….png``.
+
+    Returns:
+        The error that kept a file from being written; it keeps none of the others.
+    """
+    failure = None
+    try:
+        if out is not None:
+            write_files(out, results, json.loads(json.dumps(about, default=str)))
+    except OSError as error:
+        failure = error
+    try:
+        if picture is not None:
+            plot(picture, results, rules)
+    except OSError as error:
+        failure = error
+    return failure
+
+
 # --- the picture ----------------------------------------------------------------------------------
 
 
@@ -165,7 +186,8 @@ def plot(path: Path, results: list[Result], rules: Rules) -> None:
     partial = ", partial" if any(result.partial for result in results) else ""
     figure.suptitle(
         f"{PAR[unit].format(par(unit, rules))}\n"
-        f"{rules.name}, {rules.seats} seats, every game in all rotations, 95 % intervals{partial}"
+        f"{_plain(rules.name)}, {rules.seats} seats, every game in all rotations, "
+        f"95 % intervals{partial}"
     )
     with replacing(path) as file:
         figure.savefig(file, format=path.suffix[1:] or None)
@@ -220,4 +242,9 @@ def _draw_chart(axis: Any, results: list[Result], names: list[str], rules: Rules
 
 def _label(name: str) -> str:
     """A name in short lines."""
-    return name.replace(":", ":\n").replace(",", ",\n") if len(name) > 12 else name
+    return _plain(name.replace(":", ":\n").replace(",", ",\n") if len(name) > 12 else name)
+
+
+def _plain(text: str) -> str:
+    """Text in which Matplotlib sees no formulas."""
+    return text.replace("$", r"\$")

@@ -1,15 +1,14 @@
 """What the arena measures: estimates with their intervals, and one result a table."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.rules import Rules
-
-_NORMAL: Final = 1.959964
 
 
 @dataclass(frozen=True)
@@ -27,18 +26,19 @@ class Estimate:
         if len(values) < 2:
             return cls(mean, float("nan"))
         error = apart.std(ddof=1) / np.sqrt(len(values))
-        return cls(mean, float(_quantile(len(values) - 1) * error))
+        return cls(mean, _quantile(len(values) - 1) * float(error))
 
     def text(self, places: int = 2) -> str:
         """``"14.33 ± 0.05"``."""
         return f"{self.mean:.{places}f} ± {self.half_width:.{places}f}"
 
 
+@cache
 def _quantile(freedom: int) -> float:
-    """Student's t at 97.5 %, by the first terms of its expansion around the normal's."""
-    z = _NORMAL
-    first = (z**3 + z) / (4 * freedom)
-    return z + first + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    """Student's t at 97.5 %."""
+    from scipy.special import stdtrit  # here, for SciPy takes a while, and --help needs none
+
+    return float(stdtrit(freedom, 0.975))
 
 
 @dataclass(frozen=True)
@@ -84,19 +84,34 @@ def par(unit: str, rules: Rules) -> float:
     return {"penalty": rules.par, "advantage": 0.0, "win share": 1 / rules.seats}[unit]
 
 
-def edges(results: list[Result]) -> dict[str, float]:
+def edge(results: list[Result], name: str, other: str) -> Estimate:
+    """How far an agent is ahead of another, in the unit's points.
+
+    It is half the difference between the two tables of the pair: what the other loses alone
+    against it, less what it loses alone against the other. Its interval takes the tables as
+    independent; they are of the same deals, good or bad for both, so it is rather too wide. NaN
+    if they haven't met both ways.
+    """
+    score = {(result.agent, result.others): result.score for result in results}
+    if not {(name, other), (other, name)} <= score.keys():
+        return Estimate(math.nan, math.nan)
+    mine, theirs = score[name, other], score[other, name]
+    mean = direction(results[0].unit) * (mine.mean - theirs.mean) / 2
+    return Estimate(mean, math.hypot(mine.half_width, theirs.half_width) / 2)
+
+
+def edges(results: list[Result]) -> dict[str, Estimate]:
     """How far each agent is ahead of the others, best first.
 
-    An agent's edge over another is half the difference between the two tables of the pair:
-    what the other loses alone against it, less what it loses alone against the other. Its
-    edge is the mean over all agents that it has met both ways; NaN if there are none.
+    Its edge is the mean of its edges over all agents that it has met both ways; NaN if there
+    are none.
     """
-    sign = direction(results[0].unit)
-    score = {(result.agent, result.others): sign * result.score.mean for result in results}
-    names = {name: None for pair in score for name in pair}
+    names = {name: None for result in results for name in (result.agent, result.others)}
     found = {}
     for name in names:
-        met = [other for other in names if {(name, other), (other, name)} <= score.keys()]
-        each = [(score[name, other] - score[other, name]) / 2 for other in met]
-        found[name] = sum(each) / len(each) if each else float("nan")
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+        each = [edge(results, name, other) for other in names if other != name]
+        met = [one for one in each if not math.isnan(one.mean)]
+        count = len(met) or math.nan
+        width = math.hypot(*(one.half_width for one in met)) / count
+        found[name] = Estimate(sum(one.mean for one in met) / count, width)
+    return dict(sorted(found.items(), key=lambda item: -item[1].mean))

@@ -32,7 +32,7 @@ from black_maria.engine import rules_record
 from black_maria.layout import layout_of
 from black_maria.rules import Rules, as_rules
 from black_maria.threads import cores
-from black_maria_agents.options import options_of
+from black_maria_agents.options import MOST, options_of
 from black_maria_agents.search.rollouts import SCALE, make_plan
 from black_maria_agents.search.tree import OPTIONS, search_row
 from black_maria_agents.worlds.refusals import refusal_words
@@ -56,11 +56,12 @@ class SearchAgent:
         rules: A profile's name or rules.
         worlds: Deals searched for each decision.
         sims: Simulations in each of them.
-        threads: Rows searched at the same time; None: as many as there are cores to use.
+        threads: Rows searched at the same time, but no more than there are cores to use; None:
+            as many as these.
         name: What it is called; its budget, as ``load_agent`` takes it, unless given.
 
     Raises:
-        ValueError: A number under 1, or an unknown profile.
+        ValueError: A number under 1 or above a million, or an unknown profile.
     """
 
     def __init__(
@@ -77,8 +78,10 @@ class SearchAgent:
         self.rules = as_rules(rules)
         self.worlds, self.sims = worlds, sims
         for name, value in (("worlds", worlds), ("sims", sims), ("threads", threads or 1)):
-            if value < 1:
-                raise ValueError(f"pimc: {name} must be a whole number from 1, not {value}")
+            if not 1 <= value <= MOST:
+                raise ValueError(
+                    f"pimc: {name} must be a whole number from 1 to {MOST:,}, not {value}"
+                )
         self._asked_threads = threads
         self.threads = threads or cores()
         self._layout = layout_of(self.rules)
@@ -117,8 +120,9 @@ class SearchAgent:
         def search(row: int) -> int:
             return self._search(observation[row], mask[row], keys[row], row)
 
-        if self.threads > 1 and len(rows) > 1:
-            with ThreadPoolExecutor(min(self.threads, len(rows))) as pool:
+        workers = min(self.threads, cores(), len(rows))
+        if workers > 1:
+            with ThreadPoolExecutor(workers) as pool:
                 actions[rows] = list(pool.map(search, rows))
         else:
             actions[rows] = [search(row) for row in rows]

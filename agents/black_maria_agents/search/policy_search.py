@@ -25,6 +25,7 @@ from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.scoring import others_less_own
 from black_maria_agents.search.beliefs import resampled, tempered, weigh
+from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
 FAMILY: Final = "search"
@@ -42,6 +43,8 @@ SPARE: Final = 12
 """Worlds that are weighed at most, for each one that is rolled out."""
 EFFECTIVE: Final = 0.75
 """Effective number of worlds that weights are tempered to, for each one that is rolled out."""
+MOST_WORLDS: Final = 2_500
+"""Worlds that fit, ``SPARE`` times over, into the memory of a small machine."""
 TABLES: Final = 8192
 """Rollouts side by side; no result depends on it."""
 
@@ -56,7 +59,7 @@ class PolicySearch:
         name: What it is called; its policy and budget unless given.
 
     Raises:
-        ValueError: No worlds.
+        ValueError: No worlds, or too many.
     """
 
     needs_history = True
@@ -65,8 +68,8 @@ class PolicySearch:
         self, agent: PolicyAgent, rules: Rules, *, worlds: int = 16, name: str = ""
     ) -> None:
         """Take the policy over."""
-        if worlds < 1:
-            raise ValueError(f"worlds={worlds}: must be at least 1")
+        if not 1 <= worlds <= MOST_WORLDS:
+            raise ValueError(f"worlds={worlds}: must be a whole number from 1 to {MOST_WORLDS:,}")
         self.name = name or f"{FAMILY}:policy={agent.name},worlds={worlds}"
         self.agent = agent
         self.rules = rules
@@ -78,6 +81,7 @@ class PolicySearch:
         """Its name and the hash of its policy's file; it samples nothing, whatever that does."""
         return " ".join(filter(None, [self.name, self.agent.fingerprint]))
 
+    @one_thread()
     def act(
         self, obs: Mapping[str, NDArray[np.int8]], keys: NDArray[np.uint64]
     ) -> NDArray[np.int64]:

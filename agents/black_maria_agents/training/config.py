@@ -6,8 +6,14 @@ from typing import Any, Final
 
 import tyro
 
-from black_maria_agents.seeds import TEST_SEEDS
+from black_maria.given import shown
+from black_maria.threads import cores
+from black_maria_agents.seeds import VALIDATION_SEED
+from black_maria_agents.training.checks import check_real, check_whole
 from black_maria_agents.training.ppo import PPOConfig
+
+_LONGEST_NAME: Final = 200
+"""Bytes of a folder's name; file systems take 255, and a number may be added."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,7 @@ class TrainConfig:
     run: str = "first"
     """Folder under ``runs/``; a number is added if it exists."""
     seed: int = 1
-    """Of weights, deals, choices and minibatches; below 2**63, where the test seeds start."""
+    """Of weights, deals, choices and minibatches; below 2**63 - 1, where others start."""
     rules: str = "three_player"
     """The profile to play by."""
     seats: int | None = None
@@ -48,8 +54,9 @@ class TrainConfig:
     """Where the networks compute: ``cpu``, ``cuda``, ``cuda:1`` …"""
     precision: str = "auto"
     """``float32``, ``bfloat16`` (autocast), or ``auto``: what multiplies faster here."""
-    threads: int = 2
-    """PyTorch's threads; another number may change the last bits of a result."""
+    threads: int = 1
+    """PyTorch's threads while it learns, at most one a core; another number may change the last
+    bits of a result. More than one pays on idle cores alone."""
     score_every: int = 10
     """Updates between two scores against ducks, or against whom it responds to."""
     score_deals: int = 200
@@ -65,25 +72,47 @@ class TrainConfig:
         Raises:
             ValueError: Names the setting and what fits.
         """
-        if not 0 <= self.seed < TEST_SEEDS:
-            raise ValueError(f"seed={self.seed}: training seeds are 0 … 2**63 - 1")
-        for name in (
-            "decisions", "tables", "hands", "threads", "snapshot_every", "score_every",
-            "score_deals", "final_deals",
-        ):  # fmt: skip
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: must be at least 1")
-        if self.width < 4 or self.width % 4:
+        if isinstance(self.seed, int) and not 0 <= self.seed < VALIDATION_SEED:
+            raise ValueError(f"seed={shown(self.seed)}: training seeds are 0 … 2**63 - 2")
+        check_whole(self, "seed", least=0, most=VALIDATION_SEED)
+        check_whole(self, "decisions", most=10**15)
+        check_whole(self, "tables", most=10**6)
+        check_whole(self, "hands", most=1000)
+        check_whole(self, "threads", "snapshot_every", "score_every", "score_deals", "final_deals")
+        check_whole(self, "snapshots", least=0)
+        check_whole(self, "width", most=8192)
+        if self.width % 4:
             raise ValueError(f"width={self.width}: must be a multiple of 4")
-        if not 0 <= self.opponent_share <= 1:
-            raise ValueError(f"opponent_share={self.opponent_share}: must lie in 0 … 1")
-        if self.snapshots < 0:
-            raise ValueError(f"snapshots={self.snapshots}: must be 0 or more")
+        check_real(self, "opponent_share", most=1)
+        for name in ("opponents", "teachers"):
+            given = getattr(self, name)
+            if isinstance(given, str) or not all(isinstance(each, str) for each in given):
+                raise ValueError(f"{name}={shown(given)}: give names, as in ('duck',)")
+            object.__setattr__(self, name, tuple(given))
         mixed = bool(self.opponents or self.snapshots)
         if mixed and self.best_response_to:
             raise ValueError("best_response_to: leave out opponents and snapshots")
         if mixed != (self.opponent_share > 0):
             raise ValueError("give opponents or snapshots and an opponent_share, or none of them")
+
+    def check_start(self) -> None:
+        """Refuse a run that can't be started here, for its name or this machine's cores.
+
+        Raises:
+            ValueError: Names the setting and what fits.
+        """
+        name = self.run
+        if (
+            name in ("", ".", "..")
+            or not name.isprintable()
+            or {"/", "\\"}.intersection(name)
+            or len(name.encode()) > _LONGEST_NAME
+        ):
+            raise ValueError(
+                f"run={shown(name)}: must be a plain folder's name, for a folder under runs/"
+            )
+        if self.threads > cores():
+            raise ValueError(f"threads={self.threads}: there are {cores()} cores to use here")
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "TrainConfig":
@@ -113,4 +142,4 @@ PRESETS: Final[Mapping[str, TrainConfig]] = {
         score_every=50,
     ),
 }
-"""Runs of about 2 minutes, a quarter of an hour, and about an hour on two cores."""
+"""Runs of a few minutes, about twenty minutes, and more than an hour on one core."""

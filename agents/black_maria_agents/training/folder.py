@@ -4,19 +4,17 @@ One process writes in it; the file ``lock`` is there as long as it does.
 """
 
 import csv
+import itertools
 import json
 import platform
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-from torch.utils.tensorboard import SummaryWriter
 
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.files import InUseError, locked, replacing, sweep
@@ -38,16 +36,13 @@ against whom the run responds to."""
 
 def new_folder(path: Path) -> Path:
     """Make a folder, with a number added to its name if it is taken."""
-    number = 1
-    folder = path
-    while True:
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            number += 1
-            folder = path.with_name(f"{path.name}-{number}")
-        else:
-            return folder
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for number in itertools.count(1):
+        folder = path if number == 1 else path.with_name(f"{path.name}-{number}")
+        with suppress(FileExistsError):  # it may have appeared just now
+            folder.mkdir()
+            break
+    return folder
 
 
 @contextmanager
@@ -117,6 +112,8 @@ class Log:
 
     def __init__(self, folder: Path, decisions: int) -> None:
         """Open both, after what belongs to the checkpoint."""
+        from torch.utils.tensorboard import SummaryWriter  # here, for it takes most of a second
+
         path = folder / "metrics.csv"
         self.aside: Path | None = None
         earlier: list[dict[str, str]] = []
@@ -184,11 +181,3 @@ def _put_aside(path: Path, content: bytes) -> Path:
     with replacing(aside) as file:
         file.write(content)
     return aside
-
-
-def progress_bar(console: Console) -> Progress:
-    """A bar with the figures of the last update and the time left."""
-    return Progress(
-        BarColumn(8), TextColumn("{task.percentage:3.0f} %"), TimeRemainingColumn(),
-        TextColumn("{task.fields[text]}"), console=console,
-    )  # fmt: skip

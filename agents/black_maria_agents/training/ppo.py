@@ -7,6 +7,7 @@ one legal card; between two of them everybody's cards fall, and all penalty poin
 the seat meanwhile are its reward. The critic is an oracle: it sees all hands, in training only.
 """
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,8 @@ from torch import Tensor, nn
 from black_maria.kernels import kernel
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy
-from black_maria_agents.training.selfplay import Rollout
+from black_maria_agents.training.checks import check_real, check_whole
+from black_maria_agents.training.selfplay import DivergenceError, Rollout
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class PPOConfig:
     """Gradients of either network are scaled down to this norm."""
     reward_scale: float = 0.1
     """Penalty points times this are the learner's reward units."""
+
+    def __post_init__(self) -> None:
+        """Refuse impossible settings.
+
+        Raises:
+            ValueError: Names the setting and what fits.
+        """
+        check_whole(self, "epochs", "minibatch")
+        check_real(self, "learning_rate", "clip", "max_grad_norm", "reward_scale", zero=False)
+        check_real(self, "entropy_start", "entropy_end", "teacher_start")
+        check_real(self, "gae_lambda", most=1)
 
 
 def choose_precision(name: str, width: int, device: torch.device) -> str:
@@ -339,6 +352,9 @@ class PPO:
 
         Returns:
             The figures of ``losses``, each the mean over the update's gradient steps.
+
+        Raises:
+            DivergenceError: A figure or a weight isn't finite.
         """
         config, ranks = self.config, self._ranks
         for group in self.optimizer.param_groups:
@@ -360,4 +376,16 @@ class PPO:
                 log.append(torch.stack(list(figures.values())))
         self.updates += 1
         means = ranks.sum(torch.stack(log).mean(0)) / ranks.size
-        return dict(zip(figures, means.tolist(), strict=True))
+        found = dict(zip(figures, means.tolist(), strict=True))
+        self._check_finite(found)
+        return found
+
+    def _check_finite(self, figures: dict[str, float]) -> None:
+        """Stop where nothing can be learnt any more; all processes find the same."""
+        for name, value in figures.items():
+            if not math.isfinite(value):
+                raise DivergenceError(f"{name} is {value}")
+        for what, network in (("policy", self.policy), ("critic", self.critic)):
+            for name, weights in network.named_parameters():
+                if not weights.isfinite().all():
+                    raise DivergenceError(f"the {what}'s {name} isn't finite")

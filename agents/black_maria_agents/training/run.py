@@ -12,9 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import cuda
 
+from black_maria.given import shown
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
+from black_maria.threads import cores
 from black_maria_agents import checkpoint
 from black_maria_agents.checkpoint import CheckpointError
 from black_maria_agents.contents import check_groups, rules_of
@@ -24,7 +27,25 @@ from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 from black_maria_agents.training.config import TrainConfig
 from black_maria_agents.training.opponents import OpponentPool
 from black_maria_agents.training.ppo import PPO, choose_precision
-from black_maria_agents.training.selfplay import SelfPlay
+from black_maria_agents.training.selfplay import DivergenceError, SelfPlay
+
+
+def device_of(name: str) -> torch.device:
+    """The device of a name, as in ``cpu``, ``cuda`` or ``cuda:1``.
+
+    Raises:
+        ValueError: It is no such name, or there is no such device here.
+    """
+    kind, _, number = name.partition(":")
+    if kind not in ("cpu", "cuda") or (":" in name and not (number.isascii() and number.isdigit())):
+        raise ValueError(f"device={shown(name)}: give cpu, cuda or cuda:1 …")
+    there = cuda.device_count() if kind == "cuda" else 1
+    if len(number) > 3 or int(number or 0) >= there:
+        raise ValueError(
+            f"device={shown(name)}: PyTorch finds "
+            + (f"{there} devices of {kind} here, from {kind}:0" if there else f"no {kind} here")
+        )
+    return torch.device(name)
 
 
 class Training:
@@ -62,9 +83,9 @@ class Training:
                 f"tables={config.tables} can't be shared evenly by {ranks.size} processes"
             )
         tables = config.tables // ranks.size
-        device = torch.device(config.device)
+        device = device_of(config.device)
         self.precision = choose_precision(config.precision, config.width, device)
-        torch.set_num_threads(config.threads)
+        torch.set_num_threads(min(config.threads, cores()))  # it may go on on a smaller machine
         torch.manual_seed(config.seed)
         if start is None and config.init_from:
             start = checkpoint.load(checkpoint_of(config.init_from, rules), rules)
@@ -138,13 +159,23 @@ class Training:
         return self.games.seconds | {"update": self._update_seconds}
 
     def step(self) -> None:
-        """Play a rollout and learn from it."""
-        ppo, games = self.ppo, self.games
+        """Play a rollout and learn from it.
+
+        Raises:
+            DivergenceError: A probability, a loss or a weight isn't finite any more.
+        """
+        ppo, games, number = self.ppo, self.games, self.ppo.updates + 1
         seating = self.pool.seating(ppo.updates, len(games.tables))
-        with ppo.precision():
-            rollout = games.collect(ppo.policy, seating)
-        start = time.perf_counter()
-        self.figures = ppo.update(rollout, self.decisions / self.config.decisions)
+        try:
+            with ppo.precision():
+                rollout = games.collect(ppo.policy, seating)
+            start = time.perf_counter()
+            self.figures = ppo.update(rollout, self.decisions / self.config.decisions)
+        except DivergenceError as error:
+            raise DivergenceError(
+                f"update {number} of the run: {error}; try a lower learning rate than "
+                f"{self.config.ppo.learning_rate:g} (--learning-rate), or --precision float32"
+            ) from None
         self._update_seconds += time.perf_counter() - start
         self.decisions += rollout.action.numel() * self.ranks.size
         self.pool.add(ppo.updates, ppo.policy)

@@ -44,6 +44,10 @@ def hidden_cards(states: NDArray[Any], seats: int, hidden: NDArray[np.int8]) -> 
                         k += 1
 
 
+class DivergenceError(FloatingPointError):
+    """A training in which something isn't finite any more: there is nothing left to learn from."""
+
+
 @dataclass(frozen=True)
 class Rollout:
     """What happened, time first. T decisions at each of N tables; S seats."""
@@ -181,8 +185,11 @@ class SelfPlay:
             at = torch.from_numpy(rows).to(out.mask.device)
             log_probs = policy(out.features[t, at], out.mask[t, at])
             cards = sample(log_probs, keys[rows])
+            chosen = log_probs.gather(-1, cards.clamp(max=NUM_CARDS - 1)[:, None]).squeeze(-1)
+            if not chosen.isfinite().all():  # weights that are finite may still give NaN
+                raise DivergenceError("the policy's probabilities aren't finite")
             out.log_prob[t] = 0
-            out.log_prob[t, at] = log_probs.gather(-1, cards[:, None]).squeeze(-1)
+            out.log_prob[t, at] = chosen
             actions[rows] = cards.cpu().numpy()
             for number, agent in enumerate(seating.agents):
                 rows = np.flatnonzero(several & (player == number))
