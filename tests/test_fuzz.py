@@ -351,6 +351,9 @@ class AecMachine(Machine):
                 assert self.env.observation_space(agent).contains(seen)
                 to_move = self.moving and agent == self.raw.agent_selection
                 assert seen["action_mask"].any() == to_move
+            for agent in self.raw.agents:
+                info = {"dealer": state.dealer, "totals": tuple(self.totals)}
+                assert self.raw.infos[agent] == info
 
     def follow(self, ended):
         """Book the rewards of a card or of a revoke, which may have ended the hand."""

@@ -730,3 +730,18 @@ def test_show__a_moon():
 
 def test_names__are_as_the_tests_write_cards():
     assert write_cards(range(52)).split() == names(range(52))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda states: states.tolist(), "an array of records"),
+        (lambda states: states["cards"], "an array of records"),
+        (lambda states: states.reshape(2, 2), "an array of records"),
+        (lambda states: Tables(4, "face_value").save(), "saved game 0 was played by other rules"),
+        (lambda states: np.zeros_like(states), "saved game 0 was played by other rules"),
+    ],
+)
+def test_of_states__no_games_of_these_rules_refused(change, words):
+    with pytest.raises(ValueError, match=words):
+        record.of_states(change(Tables(4).save()), Rules())

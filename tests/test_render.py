@@ -203,7 +203,7 @@ def test_view__is_an_argument_of_the_environment():
     assert "17 unseen" in env.render()
     assert "unseen" in raw._repr_html_()
     for view in (3, -1, "north", None, "1"):
-        with pytest.raises(ValueError, match=r"choose 'all' or a seat, 0 … 2"):
+        with pytest.raises(ValueError, match=r"seats are 0 … 2, or 'all'"):
             black_maria_v0.env(view=view)
     with pytest.raises(ValueError, match="seats are 0 … 2"):
         draw(raw._states[0], raw.rules, 3)

@@ -422,9 +422,9 @@ def test_load__misfits_refused_and_nothing_moved():
         (states, [0, 1], "8 saved games don't fit 2 tables"),
         (np.zeros(8, np.int64), None, "an array of records"),
         ((states, tables.views()), None, "an array of records"),
-        (states.reshape(2, 4), None, "don't fit"),
-        (four, None, "saved under other rules than 'three_player'"),
-        (same_layout, None, "saved under other rules than 'three_player'"),
+        (states.reshape(2, 4), None, "an array of records"),
+        (four, None, "saved game 0 was played by other rules than 'three_player'"),
+        (same_layout, None, "saved game 0 was played by other rules than 'three_player'"),
     ]:
         with pytest.raises(ValueError, match=words):
             tables.load(saved, where)

@@ -51,7 +51,7 @@ class SpacesOfAgents(AECEnv[str, Any, Any]):
     def _seat_of(self, agent: str) -> int:
         try:
             return self._seats[agent]
-        except (KeyError, TypeError):
+        except Exception:  # whatever comes of hashing it
             agents = ", ".join(self._seats)
             raise ValueError(f"no agent {shown(agent)}; there are: {agents}") from None
 

@@ -315,16 +315,9 @@ class Tables:
                 damaged; nothing has changed.
         """
         places = self._places(tables)
-        if not isinstance(saved, np.ndarray) or saved.dtype != engine.STATE:
-            raise ValueError("saved games are an array of records, as save() gives it")
-        if saved.shape != places.shape:
-            raise ValueError(f"{len(saved)} saved games don't fit {len(places)} tables")
-        if (saved["rules"] != self._args[0]["stamp"]).any():
-            raise ValueError(f"these games were saved under other rules than {self.rules.name!r}")
-        games = np.array(saved, engine.STATE)  # files and pickles lose the type
-        wrong = engine.find_damage(games, self._args[0])
-        if wrong >= 0:
-            raise ValueError(f"saved game {wrong} is damaged: no play leads there")
+        games = engine.check_states(saved, self.rules)
+        if games.shape != places.shape:
+            raise ValueError(f"{len(games)} saved games don't fit {len(places)} tables")
         self._states[places] = games
         self._observe(self._every)
 

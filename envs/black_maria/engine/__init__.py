@@ -4,7 +4,7 @@ A batch of games is an array of ``STATE`` records; ``rules_record`` gives the ru
 take them. ``Tables`` is the door for everybody else.
 """
 
-from black_maria.engine.damage import find_damage
+from black_maria.engine.damage import check_states, find_damage
 from black_maria.engine.deals import (
     LAST_HAND,
     Deal,
@@ -71,9 +71,9 @@ __all__ = [
     "DESK", "EPISODES", "LAST_HAND", "MAX_DECK", "MAX_SEATS", "OVER", "PASSING", "PLAYING",
     "REVOKE", "REWARDS", "RULES", "START_OPTIONS", "STATE", "STAY", "CardsOfSeats", "Deal",
     "add_counts", "apply", "cards_of", "check_number", "check_options", "check_seed",
-    "choice_keys", "combine", "deal", "deal_tables", "dealt_cards", "deck_of_pack",
-    "deck_order", "draw_seats", "drop", "fill_deck", "find_damage", "find_illegal",
-    "illegal_reason", "legal", "mix", "next_seat", "observe_all", "put", "receiver",
-    "record_type", "rules_record", "rules_stamp", "start", "step_one", "step_tables",
-    "steps_to_receiver", "write_histories", "write_history",
+    "check_states", "choice_keys", "combine", "deal", "deal_tables", "dealt_cards",
+    "deck_of_pack", "deck_order", "draw_seats", "drop", "fill_deck", "find_damage",
+    "find_illegal", "illegal_reason", "legal", "mix", "next_seat", "observe_all", "put",
+    "receiver", "record_type", "rules_record", "rules_stamp", "start", "step_one",
+    "step_tables", "steps_to_receiver", "write_histories", "write_history",
 ]  # fmt: skip

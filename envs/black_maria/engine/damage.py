@@ -4,12 +4,37 @@ Kernels index by what a record says, unchecked. So a seat out of range would wri
 foreign memory, and a game in which nobody plays would never end.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS
 from black_maria.engine.game import fill_deck, legal
-from black_maria.engine.state import MAX_DECK, OVER, PASSING
+from black_maria.engine.state import MAX_DECK, OVER, PASSING, STATE, rules_record
 from black_maria.kernels import kernel
+from black_maria.rules import Rules
+
+
+def check_states(saved: Any, rules: Rules) -> NDArray[Any]:
+    """A copy of saved games, (K,) records, that these rules can go on with.
+
+    Raises:
+        ValueError: They are no records, of other rules, or damaged.
+    """
+    if not isinstance(saved, np.ndarray) or saved.dtype != STATE or saved.ndim != 1:
+        raise ValueError("saved games are an array of records (K,), as save() gives it")
+    record = rules_record(rules)
+    other = saved["rules"] != record["stamp"]
+    if other.any():
+        raise ValueError(
+            f"saved game {other.argmax()} was played by other rules than {rules.name!r}"
+        )
+    games: NDArray[Any] = np.array(saved, STATE)  # files and pickles lose the type
+    wrong = find_damage(games, record)
+    if wrong >= 0:
+        raise ValueError(f"saved game {wrong} is damaged: no play leads there")
+    return games
 
 
 @kernel

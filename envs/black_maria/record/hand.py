@@ -247,7 +247,7 @@ def of_states(
     if agents is not None and len(agents) != len(states):
         raise ValueError(f"agents has {len(agents)} rows for {len(states)} hands")
     hands = []
-    tables = states.copy().view(engine.STATE)  # pickles lose the type
+    tables = engine.check_states(states, rules)
     for row in range(len(tables)):
         try:
             names = () if agents is None else tuple(agents[row])
