@@ -27,12 +27,8 @@ lint: .venv/installed  ## check format, style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-bench: .venv/installed-bench  ## time us and a peer in the same run
-	$(BIN)/python benchmarks/bench_tables.py
-	$(BIN)/python benchmarks/bench_aec.py
-	$(BIN)/python benchmarks/bench_vector.py
-	$(BIN)/python benchmarks/bench_arena.py
-	$(BIN)/python benchmarks/bench_search.py
+bench: .venv/installed-bench  ## time us and our peers, write docs/benchmarks.md; 10 minutes
+	$(BIN)/python benchmarks/bench_all.py
 
 bench-training: .venv-sb3/installed  ## the trainer beside MaskablePPO
 	.venv-sb3/bin/python benchmarks/bench_training.py

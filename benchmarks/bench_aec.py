@@ -1,52 +1,48 @@
 """The AEC loop beside PettingZoo's tic-tac-toe: raw against raw, wrapped against wrapped.
 
-The same loop drives both: `last()`, the first legal action, `step()`. Rounds alternate, so
-that a busy machine slows both; the ratio printed is the median of the rounds' ratios.
+The same loop drives both: `last()`, the first legal action, `step()`; resets and dead steps
+count.
 
     python benchmarks/bench_aec.py
 """
 
-import statistics
-import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
+from harness import Row, Side, main
 from pettingzoo.classic.tictactoe import tictactoe
 
 from black_maria import black_maria_v0
 
-ROUNDS = 15
-STEPS = 6_000
+
+def loop(env: Any) -> Callable[[int], int]:
+    """Play so many steps, to the end of the last game."""
+
+    def play(most: int) -> int:
+        steps, seed = 0, 0
+        while steps < most:
+            seed += 1
+            env.reset(seed=seed)
+            for _ in env.agent_iter():
+                observation, _, termination, truncation, _ = env.last()
+                done = termination or truncation
+                env.step(None if done else int(observation["action_mask"].argmax()))
+                steps += 1
+        return steps
+
+    return play
 
 
-def step_time(env: Any) -> float:
-    """Microseconds a step of the AEC loop, resets and dead steps included."""
-    steps, seed = 0, 0
-    start = time.perf_counter()
-    while steps < STEPS:
-        seed += 1
-        env.reset(seed=seed)
-        for _ in env.agent_iter():
-            observation, _, termination, truncation, _ = env.last()
-            done = termination or truncation
-            env.step(None if done else int(observation["action_mask"].argmax()))
-            steps += 1
-    return (time.perf_counter() - start) / steps * 1e6
-
-
-def main() -> None:
-    """Time both in alternation and print the ratios."""
-    for kind in ("raw", "wrapped"):
-        name = "raw_env" if kind == "raw" else "env"
-        ours, theirs = (getattr(module, name)() for module in (black_maria_v0, tictactoe))
-        step_time(ours), step_time(theirs)  # compile, warm up
-        times = np.array([(step_time(ours), step_time(theirs)) for _ in range(ROUNDS)])
-        print(
-            f"{kind:<8} black_maria {np.median(times[:, 0]):6.1f} µs   "
-            f"tictactoe {np.median(times[:, 1]):6.1f} µs   "
-            f"ratio {statistics.median(times[:, 1] / times[:, 0]):.2f}"
+def rows() -> Iterator[Row]:
+    """Without and with the wrappers."""
+    for name, peer in (("raw_env", tictactoe.raw_env()), ("env", tictactoe.env())):
+        yield Row(
+            f"AEC loop, `{name}()`",
+            "step",
+            Side(f"`{name}()`", loop(getattr(black_maria_v0, name)()), 6_000),
+            Side(f"tic-tac-toe's `{name}()`", loop(peer), 6_000),
         )
 
 
 if __name__ == "__main__":
-    main()
+    main(rows(), __file__, __doc__)

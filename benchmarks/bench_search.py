@@ -1,88 +1,94 @@
-"""Determinised search: milliseconds a decision on one core, at three budgets.
+"""Searches: a simulation of determinised UCT beside OpenSpiel's, a choice of a policy's search.
 
-A three-player hand is played by search in all seats, and every decision with a choice is timed;
-the median over a few hands is printed for each budget. Beside it OpenSpiel's MCTS bot on its
-``hearts``, random rollouts, one a simulation: it searches the true deal, with all cards
-open, so that only the cost of a simulation compares. Both run in turns, so that a busy machine
-slows both; times are of the thread, not of the clock.
+A three-player hand is played by a bot, and some of its decisions with a choice are put to the
+search. OpenSpiel's MCTS bot plays its ``hearts`` with random rollouts, one a simulation: it
+searches the true deal, with all cards open, so that only the cost of a simulation compares.
 
     python benchmarks/bench_search.py
 """
 
 import random
-import statistics
-import time
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pyspiel
+import torch
+from harness import Row, Side, main
 
-from black_maria import Tables
-from black_maria_agents import SearchAgent
+from black_maria import Tables, make_bot
+from black_maria_agents import SearchAgent, load_agent
 
 BUDGETS = ((10, 50), (30, 333), (100, 1000))
-HANDS = 3
-MOST_OF_ALL = 50_000
-"""Beyond so many simulations one hand is enough."""
-PEER_SIMS = 200
+PEER_SIMULATIONS = 200
+SEED = 1
+EVERY = 5
+"""One of so many decisions that have a choice."""
 
 
-def decisions(worlds: int, sims: int, seed: int) -> list[float]:
-    """Seconds of every decision of one hand that has a choice."""
-    tables, agent = Tables(1, seed=seed), SearchAgent(worlds=worlds, sims=sims, threads=1)
-    times = []
+def positions() -> list[tuple[dict[str, np.ndarray], np.ndarray]]:
+    """Observations and keys of one hand's decisions that have a choice."""
+    tables, bot = Tables(1, seed=SEED, history=True), make_bot("duck")
+    found = []
     for _ in range(tables.rules.plies()):
         obs, _ = tables.observe()
         keys = tables.keys()
-        start = time.thread_time()
-        actions = agent.act(obs, keys)
         if obs["action_mask"].sum() > 1:
-            times.append(time.thread_time() - start)
-        tables.step(actions)
-    return times
+            found.append(({name: array.copy() for name, array in obs.items()}, keys))
+        tables.step(bot.act(obs, keys))
+    return found[::EVERY]
 
 
-def peer(seed: int) -> list[float]:
-    """Seconds a simulation of OpenSpiel's bot, for every tenth decision of one hand."""
-    game = pyspiel.load_game("hearts")
-    state = game.new_initial_state()
-    generator = random.Random(seed)
-    times = []
+def put_to(agent: Any, units: int) -> Callable[[int], int]:
+    """Ask an agent at the first so many positions, each of which counts for so many units."""
+    every = positions()
+
+    def ask(count: int) -> int:
+        for obs, keys in every[:count]:
+            agent.act(obs, keys)
+        return min(count, len(every)) * units
+
+    return ask
+
+
+def open_spiel() -> Callable[[int], int]:
+    """OpenSpiel's bot at some positions of one hand."""
+    state = pyspiel.load_game("hearts").new_initial_state()
+    generator = random.Random(SEED)
+    states = []
     while not state.is_terminal():
-        actions = state.legal_actions()
-        if state.is_chance_node() or len(actions) == 1 or generator.random() < 0.9:
-            state.apply_action(generator.choice(actions))
-            continue
-        evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
-        bot = pyspiel.MCTSBot(game, evaluator, 2.0, PEER_SIMS, 1000, False, seed, False)
-        start = time.thread_time()
-        action = bot.step(state)
-        times.append((time.thread_time() - start) / PEER_SIMS)
-        state.apply_action(action)
-    return times
+        if not state.is_chance_node() and len(state.legal_actions()) > 1:
+            states.append(state.clone())
+        state.apply_action(generator.choice(state.legal_actions()))
+    states = states[::EVERY]
+
+    def ask(count: int) -> int:
+        for state in states[:count]:
+            evaluator = pyspiel.RandomRolloutEvaluator(1, SEED)
+            bot = pyspiel.MCTSBot(
+                state.get_game(), evaluator, 2.0, PEER_SIMULATIONS, 1000, False, SEED, False
+            )
+            bot.step(state)
+        return min(count, len(states)) * PEER_SIMULATIONS
+
+    return ask
 
 
-def main() -> None:
-    """Time all in alternation."""
-    decisions(1, 1, 0)  # compile, warm up
-    ours: dict[tuple[int, int], list[float]] = {budget: [] for budget in BUDGETS}
-    theirs: list[float] = []
-    for seed in range(HANDS):
-        theirs += peer(seed)
-        for worlds, sims in BUDGETS:
-            if seed == 0 or worlds * sims < MOST_OF_ALL:
-                ours[worlds, sims] += decisions(worlds, sims, seed)
-    print("worlds × sims   median ms   longest ms   µs a simulation")
-    for (worlds, sims), times in ours.items():
-        median = statistics.median(times)
-        print(
-            f"{worlds:6} × {sims:<6} {1e3 * median:10.1f} {1e3 * max(times):12.1f}"
-            f" {1e6 * float(np.mean(times)) / worlds / sims:17.2f}"
+def rows() -> Iterator[Row]:
+    """UCT at three budgets; the champion's search."""
+    torch.set_num_threads(1)
+    for worlds, simulations in BUDGETS:
+        agent = SearchAgent(worlds=worlds, sims=simulations, threads=1)
+        yield Row(
+            f"`pimc`, {worlds} worlds × {simulations}",
+            "simulation",
+            Side("`pimc`", put_to(agent, worlds * simulations), 10),
+            Side("OpenSpiel's C++ MCTS on `hearts`", open_spiel(), 10),
+            rounds=5,
         )
-    worlds, sims = 30, 333
-    each = float(np.mean(ours[worlds, sims])) / worlds / sims
-    print(f"OpenSpiel MCTS, hearts {1e6 * statistics.mean(theirs):37.2f}")
-    print(f"ratio at {worlds} × {sims} {statistics.mean(theirs) / each:43.1f}")
+    name = "search:policy=champion,worlds=64"
+    yield Row(f"`{name}`", "choice", Side("`search`", put_to(load_agent(name), 1), 10), rounds=5)
 
 
 if __name__ == "__main__":
-    main()
+    main(rows(), __file__, __doc__)

@@ -2,44 +2,49 @@
 
 Both sides get, for every decision, the acting seat's observation and legal-action mask, and
 play a uniformly random legal card; deals included. OpenSpiel is driven from Python through
-its observer, as its users do it. Rounds alternate, so that a busy machine slows both; the
-ratio printed is the median of the rounds' ratios.
+its observer, as its users do it. Then two threads, each with half of the tables, beside one.
 
     python benchmarks/bench_tables.py
 """
 
 import random
-import statistics
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyspiel
+from harness import Row, Side, main
 from open_spiel.python.observation import make_observation
 
-from black_maria import Tables, make_bot
+from black_maria import Rules, Tables, make_bot
 
-TABLES = 512
-ROUNDS = 9
-
-
-def black_maria(decisions: int) -> float:
-    """Decisions a second of ``Tables`` with the ``random`` bot."""
-    tables, bot = Tables(TABLES, seed=1), make_bot("random")
-    start = time.perf_counter()
-    steps = decisions // TABLES
-    for _ in range(steps):
-        obs, _ = tables.observe()
-        tables.step(bot.act(obs, tables.keys()))
-    return steps * TABLES / (time.perf_counter() - start)
+SIZES = (64, 512, 2048, 8192, 65536)
+THREADED = 2048
+DECISIONS = 1_500_000
+"""Of a round, at least: whole hands."""
+HAND = Rules().plies()
 
 
-def open_spiel(decisions: int) -> float:
-    """Decisions a second of OpenSpiel's ``hearts``."""
+def black_maria(numbers: np.ndarray) -> Callable[[int], int]:
+    """``Tables`` with the ``random`` bot, for so many hands."""
+    tables, bot = Tables(numbers, seed=1), make_bot("random")
+
+    def play(hands: int) -> int:
+        for _ in range(hands * HAND):
+            obs, _ = tables.observe()
+            tables.step(bot.act(obs, tables.keys()))
+        return hands * HAND * len(tables)
+
+    return play
+
+
+def open_spiel(hands: int) -> int:
+    """OpenSpiel's ``hearts``."""
     game = pyspiel.load_game("hearts")
     observation = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
-    played = 0
-    start = time.perf_counter()
-    while played < decisions:
+    decisions = 0
+    for _ in range(hands):
         state = game.new_initial_state()
         while not state.is_terminal():
             if state.is_chance_node():
@@ -49,22 +54,39 @@ def open_spiel(decisions: int) -> float:
             observation.set_from(state, player)
             state.legal_actions_mask(player)
             state.apply_action(random.choice(state.legal_actions(player)))
-            played += 1
-    return played / (time.perf_counter() - start)
+            decisions += 1
+    return decisions
 
 
-def main() -> None:
-    """Time both in alternation and print the ratio."""
-    black_maria(200_000), open_spiel(2_000)  # compile, warm up
-    ours, theirs = [], []
-    for _ in range(ROUNDS):
-        ours.append(black_maria(1_500_000))
-        theirs.append(open_spiel(40_000))
-    ratio = statistics.median(np.divide(ours, theirs))
-    print(f"black_maria Tables   {statistics.median(ours):12,.0f} decisions/s")
-    print(f"OpenSpiel hearts     {statistics.median(theirs):12,.0f} decisions/s")
-    print(f"ratio                {ratio:12.1f}")
+def on_two_threads(numbers: np.ndarray) -> Callable[[int], int]:
+    """Half of the tables on each."""
+    plays = [black_maria(half) for half in np.split(numbers, 2)]
+
+    def play(hands: int) -> int:
+        with ThreadPoolExecutor(len(plays)) as pool:
+            return sum(pool.map(lambda play: play(hands), plays))
+
+    return play
+
+
+def rows() -> Iterator[Row]:
+    """Each size beside OpenSpiel; two threads beside one."""
+    for size in SIZES:
+        yield Row(
+            f"`Tables`, random legal play with observation and mask, {size:,} tables",
+            "decision",
+            Side("`Tables`", black_maria(np.arange(size)), -(-DECISIONS // (size * HAND))),
+            Side("OpenSpiel `hearts` from Python", open_spiel, 700),
+        )
+    every, hands = np.arange(THREADED), -(-DECISIONS // (THREADED * HAND))
+    yield Row(
+        f"the same, {THREADED:,} tables, half of them on each of two threads",
+        "decision",
+        Side("two threads", on_two_threads(every), hands),
+        Side("one thread", black_maria(every), hands),
+        clock=time.perf_counter,
+    )
 
 
 if __name__ == "__main__":
-    main()
+    main(rows(), __file__, __doc__)

@@ -2,59 +2,56 @@
 
 Both sides play the first legal card; the learner's own decisions are counted, not those of its
 opponents. Each side gets the size that suits it: thousands of rows, and as many processes as
-there are cores or a few more. Rounds alternate, so that a busy machine slows both; the ratio
-printed is the median of the rounds' ratios.
+there are cores or a few more. Times are of the clock, as there are several processes.
 
     python benchmarks/bench_vector.py
 """
 
-import os
-import statistics
 import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
+from harness import Row, Side, main
+
+from black_maria.threads import cores
 
 ID = "black_maria:BlackMaria-v0"
 ROWS = 1024
-CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-PROCESSES = (CORES, 4 * CORES)
-ROUNDS = 7
 
 
-def speed(envs: Any, steps: int) -> float:
-    """Decisions a second."""
-    obs, _ = envs.reset(seed=1)
-    start = time.perf_counter()
-    for _ in range(steps):
-        obs, *_ = envs.step(obs["action_mask"].argmax(axis=1))
-    return steps * envs.num_envs / (time.perf_counter() - start)
+def loop(envs: Any) -> Callable[[int], int]:
+    """Take so many steps of all rows."""
+
+    def play(steps: int) -> int:
+        obs, _ = envs.reset(seed=1)
+        for _ in range(steps):
+            obs, *_ = envs.step(obs["action_mask"].argmax(axis=1))
+        return steps * int(envs.num_envs)
+
+    return play
 
 
-def main() -> None:
-    """Time both in alternation and print the ratios."""
+def rows() -> Iterator[Row]:
+    """Two opponents, two numbers of processes."""
     for opponents in ("random", "heuristic"):
-        ours = gymnasium.make_vec(
-            ID, ROWS, vectorization_mode="vector_entry_point", opponents=opponents
-        )
-        theirs = {
-            count: gymnasium.make_vec(ID, count, vectorization_mode="async", opponents=opponents)
-            for count in PROCESSES
-        }
-        speed(ours, 20), [speed(envs, 20) for envs in theirs.values()]  # compile, warm up
-        rounds = [
-            (speed(ours, 200), {count: speed(envs, 300) for count, envs in theirs.items()})
-            for _ in range(ROUNDS)
-        ]
-        for envs in (ours, *theirs.values()):
-            envs.close()
-        print(f"against {opponents}, the learner's decisions a second")
-        print(f"  vector, {ROWS} rows      {statistics.median(own for own, _ in rounds):10,.0f}")
-        for count in PROCESSES:
-            rate = statistics.median(other[count] for _, other in rounds)
-            ratio = statistics.median(own / other[count] for own, other in rounds)
-            print(f"  async, {count:4} processes {rate:10,.0f}   ratio {ratio:.1f}")
+        for times, words in ((1, "a process a core"), (4, "four processes a core")):
+            ours = gymnasium.make_vec(
+                ID, ROWS, vectorization_mode="vector_entry_point", opponents=opponents
+            )
+            theirs = gymnasium.make_vec(
+                ID, times * cores(), vectorization_mode="async", opponents=opponents
+            )
+            yield Row(
+                f"vector environment against `{opponents}`, {ROWS:,} rows; peer with {words}",
+                "decision",
+                Side("ours", loop(ours), 200),
+                Side("Gymnasium's `AsyncVectorEnv` of the single one", loop(theirs), 300),
+                clock=time.perf_counter,
+                rounds=7,
+            )
+            ours.close(), theirs.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(rows(), __file__, __doc__)
