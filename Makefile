@@ -2,7 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help train evaluate ladder test fuzz lint bench bench-training docs notebooks interop
+.PHONY: help train evaluate ladder test test-min fuzz coverage mutants lint bench bench-training \
+	docs notebooks interop
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
@@ -21,6 +22,26 @@ test: .venv/installed  ## run the whole test suite, notebooks included
 
 fuzz: .venv/installed  ## look for wrong answers to wrong arguments, for FUZZ_SECONDS (600)
 	FUZZ_SECONDS=$${FUZZ_SECONDS:-600} $(BIN)/python -m pytest tests/test_fuzz.py --hypothesis-profile long
+
+test-min: .venv-min/installed  ## the environment's tests with the oldest packages it may have
+	NUMBA_CACHE_DIR=.venv-min/kernels .venv-min/bin/python -m pytest -o addopts= -m "not slow" \
+		$(addprefix tests/test_,$(addsuffix .py,$(MIN_TESTS)))
+
+MIN_TESTS := aec bots cards clauses engine kernels layout record rules rules_refused seat tables
+
+coverage: .venv/installed  ## line coverage of both packages; fails where it is too low
+	rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest tests -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest $(PLAIN_TESTS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --include="*/black_maria/*" --fail-under=97
+	$(BIN)/coverage report --include="*/black_maria_agents/*" --fail-under=93
+
+PLAIN_TESTS := tests/test_clauses.py tests/test_ppo_sums.py tests/test_worlds.py \
+	-m "not slow" -k "not replayed and not in_matches and not thousands and not uniform"
+
+mutants: .venv/installed  ## break the code line by line: a test must notice; half an hour or more
+	$(BIN)/python scripts/mutants.py
 
 lint: .venv/installed  ## check format, style and types
 	$(BIN)/ruff format --check .
@@ -53,6 +74,12 @@ interop: .venv/installed .venv-sb3/installed .venv-rllib/installed  ## train wit
 	$(INSTALL) torch
 	$(INSTALL) --editable ".[dev]"
 	$(BIN)/python -m black_maria.warm
+	touch $@
+
+.venv-min/installed: pyproject.toml constraints-min.txt
+	test -d .venv-min || $(PYTHON) -m venv .venv-min
+	.venv-min/bin/pip install --quiet --disable-pip-version-check --constraint constraints-min.txt \
+		--editable . pytest hypothesis
 	touch $@
 
 .venv/installed-bench: .venv/installed

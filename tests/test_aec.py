@@ -100,6 +100,7 @@ def test_wrappers__that_make_sense_with_a_turn_game(wrap, hands):
     )
 
 
+@pytest.mark.skipif(not hasattr(pettingzoo, "make"), reason="since PettingZoo 1.27")
 def test_registry__pettingzoo_makes_it_by_name():
     env = pettingzoo.make("aec", "BlackMaria-v0", rules="four_player")
     env.reset(seed=1)

@@ -95,6 +95,23 @@ def test_links__lead_to_files(folder):
     assert [(page, link) for page, link in links if not (folder / link).exists()] == []
 
 
+def versions(file: str) -> dict[str, str]:
+    """The versions that a file of constraints asks for."""
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w-]+)==(\S+)$", text, re.MULTILINE))
+
+
+def test_constraints__the_oldest_are_the_floors_and_the_newest_name_every_package():
+    lists = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    wanted = [each for some in lists for each in some if not each.startswith("black-maria")]
+    floors = dict(re.fullmatch(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", each).groups() for each in wanted)
+    oldest = versions("constraints-min.txt")
+    assert oldest.keys() == floors.keys()
+    for name, floor in floors.items():
+        assert re.fullmatch(re.escape(floor) + r"(\.0)*", oldest[name]), name
+    assert floors.keys() <= versions("constraints.txt").keys()
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_make__by_itself_says_what_every_target_does():
     said = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
