@@ -1,11 +1,12 @@
 """Archives (zip files) that carry a checksum: what PyTorch and NumPy write, and can still read.
 
 The archive's comment, which ends it, is the SHA-256 of every byte before. Nothing of a file is
-believed before it has been verified; of older files, without that comment, the archive's own
-checksums are verified, and what it has no checksums of is only its frame.
+believed before it has been verified. Older files lack that comment: there the archive's own sums
+are verified, which cover its entries one by one.
 """
 
 import hashlib
+import io
 import math
 import os
 import stat
@@ -36,7 +37,7 @@ class Archive:
     """An open archive whose content has been verified.
 
     Attributes:
-        file: At its start.
+        file: At its start; for PyTorch, which verifies nothing.
         entries: What is in it; none is compressed, together they are no larger than the file.
         sealed: Whether it carries the checksum of all its bytes.
         digest: The SHA-256 of the whole file, in hexadecimal digits.
@@ -86,9 +87,10 @@ def opened(path: str | Path, *, what: str) -> Iterator[Archive]:
         raise UnreadableError(f"it can't be opened ({error.strerror})") from None
     with file:
         sealed, digest = _verify_seal(file, what)
-        entries = _verify_entries(file, what, with_sums=not sealed)
-        file.seek(0)
-        yield Archive(file, entries, sealed, digest)
+        entries = _entries(file, what)
+        with _again(file, entries) if not sealed else file as verified:
+            verified.seek(0)
+            yield Archive(verified, entries, sealed, digest)
 
 
 def _verify_seal(file: BinaryIO, what: str) -> tuple[bool, str]:
@@ -123,8 +125,8 @@ def _verify_seal(file: BinaryIO, what: str) -> tuple[bool, str]:
     return sealed, digest.hexdigest()
 
 
-def _verify_entries(file: BinaryIO, what: str, *, with_sums: bool) -> zipfile.ZipFile:
-    """The archive, if all is in it that it says, at the size that it says."""
+def _entries(file: BinaryIO, what: str) -> zipfile.ZipFile:
+    """The archive, if it unpacks to no more than it is."""
     size = file.seek(0, os.SEEK_END)
     try:
         entries = zipfile.ZipFile(file)
@@ -136,13 +138,27 @@ def _verify_entries(file: BinaryIO, what: str, *, with_sums: bool) -> zipfile.Zi
         raise UnreadableError(f"it isn't {what} as we write it: it unpacks to {total:,} bytes")
     if len({entry.filename for entry in listed}) < len(listed):
         raise UnreadableError("it is damaged: an entry is there twice")
-    try:
-        whole = not with_sums or entries.testzip() is None
-    except Exception:
-        whole = False
-    if not whole:
-        raise UnreadableError("it is damaged: its content doesn't match its checksums")
     return entries
+
+
+def _again(file: BinaryIO, entries: zipfile.ZipFile) -> BinaryIO:
+    """An archive of the entries whose own sums are right, and of nothing else.
+
+    No sum covers the frame that holds them, and another reader may take a damaged one otherwise:
+    it gets a new one.
+    """
+    file.seek(-_END, os.SEEK_END)
+    promised = int.from_bytes(file.read(_END)[10:12], "little")
+    again = io.BytesIO()
+    try:
+        with zipfile.ZipFile(again, "w") as copy:
+            for entry in entries.infolist():
+                copy.writestr(entry.filename, entries.read(entry))
+    except Exception:
+        raise UnreadableError("it is damaged: its content doesn't match its checksums") from None
+    if len(entries.infolist()) != promised:  # a wrong length in their list swallows some
+        raise UnreadableError("it is damaged: some of it is missing")
+    return again
 
 
 def read_arrays(archive: Archive) -> dict[str, NDArray[Any]]:

@@ -132,7 +132,7 @@ def _shapes(rules: Rules, width: int, blocks: tuple[str, ...]) -> tuple[Shapes, 
 def _check_weights(weights: Any, shapes: Shapes, where: str) -> None:
     if not isinstance(weights, dict) or weights.keys() != shapes.keys():
         names = weights.keys() ^ shapes.keys() if isinstance(weights, dict) else shapes.keys()
-        raise ValueError(f"its {where} has other tensors: {_short(sorted(map(str, names))[0])}")
+        raise ValueError(f"its {where} has other tensors: {min(map(_short, names))}")
     for name, shape in shapes.items():
         _check_tensor(weights[name], shape, f"{where}: {name}")
 

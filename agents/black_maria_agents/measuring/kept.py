@@ -131,7 +131,8 @@ class Kept:
         if len(arrays) != 2 * len(sheets):
             raise archives.UnreadableError("it has sums without scores")
         for (alone, others), sheet in sheets.items():
-            shapes = {"scores": (len(sheet.scores), self._seats), "sums": (self._sums,)}
+            games = sheet.scores.shape[:1]
+            shapes = {"scores": (*games, self._seats), "sums": (self._sums,)}
             for what, numbers in vars(sheet).items():
                 where = f"{what} of {alone!r} against {others!r}"
                 if numbers.dtype != np.float64 or numbers.shape != shapes[what]:
