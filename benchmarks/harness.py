@@ -179,11 +179,11 @@ def write(results: Sequence[Result], at: dict[str, Any], folder: Path) -> None:
     found = {"machine": at, "rows": [asdict(result) for result in results]}
     (docs / "benchmarks.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     short = {result.what: short_line(result.line()) for result in results}
-    lines = readme.read_text(encoding="utf-8").splitlines()
-    readme.write_text(
-        "\n".join(short.get(line.split(" | ")[0][2:], line) for line in lines) + "\n",
-        encoding="utf-8",
-    )
+    before, heading, rest = readme.read_text(encoding="utf-8").partition("\n## How fast\n")
+    section, following, after = rest.partition("\n## ")
+    lines = [short.get(line.split(" | ")[0][2:], line) for line in section.split("\n")]
+    text = before + heading + "\n".join(lines) + following + after
+    readme.write_text(text, encoding="utf-8")
 
 
 def short_line(line: str) -> str:

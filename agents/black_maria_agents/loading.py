@@ -17,7 +17,10 @@ from black_maria_agents.search.policy_search import PolicySearch
 _FOLDER: Final = Path(__file__).parent / "champions"
 CHAMPIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("*.pt")))
 """Profiles that the package has a trained champion for."""
-_SEARCH_OPTIONS: Final[Mapping[str, int | str | None]] = {"policy": "champion", "worlds": 16}
+_SEARCH_OPTIONS: Final[Mapping[str, int | str | None]] = {
+    "policy": "champion",
+    "worlds": policy_search.WORLDS,
+}
 
 
 def checkpoint_of(name: str | Path, rules: Rules) -> Path:
@@ -40,7 +43,7 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
     Args:
         name: ``"random"``, ``"duck"``, ``"heuristic"``; ``"champion"``, the best network trained
             for these rules; a search such as ``"pimc"`` or ``"pimc:worlds=30,sims=333"``; a
-            policy that searches, ``"search:policy=champion,worlds=64"``, its policy a name or a
+            policy that searches, ``"search:policy=champion,worlds=16"``, its policy a name or a
             path; or a path such as ``"runs/first/agent.pt"``.
         rules: A profile's name or rules.
         greedy: For networks: play the likeliest card; otherwise sample from the policy.

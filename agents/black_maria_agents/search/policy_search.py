@@ -29,7 +29,12 @@ from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
 FAMILY: Final = "search"
+EDITION: Final = 2
+"""Raised by whatever makes it play other cards, so that scores kept of an earlier one don't
+pass for its own."""
 
+WORLDS: Final = 16
+"""Worlds that each card is tried in, unless told; 8 have lost a third of a point, 32 gained 0.1."""
 EARLY: Final = 0.18
 """Share of the tricks, three of seventeen, that the policy plays without search, as it passes: by
 search it gains nothing there, and 0.15 to 0.4 points in every three tricks after."""
@@ -37,12 +42,15 @@ LIKELY: Final = 0.05
 """Cards that the policy gives less than this are not searched."""
 REGRET: Final = 0.5
 """λ: points a hand that outweigh a factor e in the policy's opinion."""
-STEP: Final = 4
-"""Worlds that are weighed at a time, for each one that is rolled out."""
 SPARE: Final = 12
-"""Worlds that are weighed at most, for each one that is rolled out."""
+"""Worlds weighed at most, for each one that is rolled out. To weigh is most of the work, and each
+doubling is worth it: a log loss of 0.58 on where cards lie with 64 worlds, 0.55 with 128, 0.53 with
+192."""
+STEP: Final = 4
+"""Worlds weighed at a time, for each one that is rolled out, until enough are effective."""
 EFFECTIVE: Final = 0.75
-"""Effective number of worlds that weights are tempered to, for each one that is rolled out."""
+"""Effective number of worlds that is enough and that weights are tempered to, for each one that
+is rolled out; 0.5 or 1 tell as much."""
 MOST_WORLDS: Final = 2_500
 """Worlds that fit, ``SPARE`` times over, into the memory of a small machine."""
 TABLES: Final = 8192
@@ -65,7 +73,7 @@ class PolicySearch:
     needs_history = True
 
     def __init__(
-        self, agent: PolicyAgent, rules: Rules, *, worlds: int = 16, name: str = ""
+        self, agent: PolicyAgent, rules: Rules, *, worlds: int = WORLDS, name: str = ""
     ) -> None:
         """Take the policy over."""
         if not 1 <= worlds <= MOST_WORLDS:
@@ -78,8 +86,8 @@ class PolicySearch:
 
     @property
     def identity(self) -> str:
-        """Its name and the hash of its policy's file; it samples nothing, whatever that does."""
-        return " ".join(filter(None, [self.name, self.agent.fingerprint]))
+        """Its name, the hash of its policy's file, and its edition; it samples no card."""
+        return " ".join(filter(None, [self.name, self.agent.fingerprint, f"edition {EDITION}"]))
 
     @one_thread()
     def act(
