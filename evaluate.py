@@ -88,7 +88,7 @@ class EvaluateConfig:
             if (games := getattr(self, name)) is not None and games < 1:
                 raise ValueError(f"{name}={games}: there must be at least one game to play")
         if self.until is not None and not (0 < self.until < math.inf):
-            raise ValueError(f"until={self.until}: no interval is as narrow as that; give points")
+            raise ValueError(f"until={self.until}: give a half-width above 0, as in 0.1")
         files = {self.out: ".json", self.plot: ".png", self.record: ".jsonl", self.keep: ".npz"}
         check_outputs(files)
         check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})

@@ -2,8 +2,9 @@
 
 import csv
 import dataclasses
-import importlib.util
+import io
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -20,33 +21,21 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria_agents.checkpoint import write
 from black_maria_agents.measuring import (
+    Estimate,
+    Result,
     both_ways,
     edges,
     measure,
     plot,
+    report,
     result_table,
     source_table,
 )
+from black_maria_agents.measuring.scores import Scores
 from helpers import wait_until
-from test_scripts import ROOT, SMALL, run
-
-
-def script(path):
-    """A script as a module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    sys.modules[path.stem] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
+from test_scripts import ROOT, SMALL, run, script
 
 evaluate, ladder = script(ROOT / "evaluate.py"), script(ROOT / "scripts" / "ladder.py")
-
-
-@pytest.fixture(autouse=True)
-def _threads_as_before():
-    threads = torch.get_num_threads()
-    yield
-    torch.set_num_threads(threads)
 
 
 def main(*agents, **options):
@@ -126,7 +115,91 @@ def test_until__the_most_deals_may_come_first_and_it_says_so(capsys):
     assert "; 2 of 2 tables never got there" in capsys.readouterr().out
 
 
+def test_output__names_are_no_markup():
+    names = "exp[lr=2]", "[/x]:heart:"
+    rules = Rules()
+    agents = {name: make_bot("duck", rules) for name in names}
+    results = measure(agents, both_ways(agents), 2, seed=0, rules=rules)
+    for table in (result_table(results, rules), source_table(results, rules)):
+        assert all(narrow(table).count(name) == 2 for name in names)
+
+
+def test_output__plays_on_one_thread_and_gives_the_callers_setting_back():
+    torch.set_num_threads(3)
+    main("champion", "duck", deals=1)
+    assert torch.get_num_threads() == 3
+
+
 # --- files ------------------------------------------------------------------------------------
+
+
+def test_files__are_there_before_anything_is_printed(tmp_path, monkeypatch):
+    """What a pipe on Windows gives: no ♠."""
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="cp1252"))
+    with pytest.raises(UnicodeEncodeError):
+        main("duck", "random", deals=2, out=tmp_path / "r.json", plot=tmp_path / "p.png")
+    assert {path.name for path in tmp_path.iterdir()} == {"r.json", "r.csv", "p.png"}
+
+
+def test_files__one_that_cannot_be_written_keeps_no_other_from_it(tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(report, "write_files", full)
+    with pytest.raises(OSError, match="No space left"):
+        main("duck", "random", deals=2, out=tmp_path / "r.json", plot=tmp_path / "p.png")
+    assert [path.name for path in tmp_path.iterdir()] == ["p.png"]
+    assert "par is 14.33" in capsys.readouterr().out
+
+
+def test_files__a_disk_that_fills_up_ends_play_and_what_was_played_is_shown(
+    tmp_path, monkeypatch, capsys
+):
+    save, saved = Scores.save, []
+
+    def fill(scores):
+        if len(saved) == 2:
+            raise OSError(28, "No space left on device")
+        saved.append(save(scores))
+
+    monkeypatch.setattr(Scores, "save", fill)
+    with pytest.raises(OSError, match="No space left"):
+        main("duck", "random", deals=5000, out=tmp_path / "r.json", keep=tmp_path / "k.npz")
+    assert "PARTIAL" in capsys.readouterr().out
+    results = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["results"]
+    assert all(result["partial"] and result["games"] > 8 for result in results)
+
+
+def test_files__appear_whole_or_stay_what_they_were(tmp_path, monkeypatch):
+    main("duck", "random", deals=2, out=tmp_path / "r.json")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(evaluate.EvaluateConfig, "check", lambda _: None)
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        main("duck", "random", deals=3, out=tmp_path / "r.json")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes links")
+def test_files__a_link_leads_to_the_file(tmp_path):
+    (tmp_path / "real.json").write_text("")
+    (tmp_path / "r.json").symlink_to(tmp_path / "real.json")
+    main("duck", "random", deals=2, out=tmp_path / "r.json")
+    assert (tmp_path / "r.json").is_symlink()
+    assert json.loads((tmp_path / "real.json").read_text(encoding="utf-8"))["results"]
+
+
+@pytest.mark.parametrize("name", ["$x^$", "a$b", "$", "[/x]", "x" * 300])
+def test_files__a_pictures_labels_are_no_formulas(name, tmp_path):
+    def result(agent, others, mean):
+        return Result(agent, others, "penalty", 9, Estimate(mean, 0.1), ())
+
+    plot(tmp_path / "p.png", [result(name, "b", 10), result("b", name, 18)], Rules())
+    assert (tmp_path / "p.png").stat().st_size > 1000
 
 
 def test_files__json_and_csv_hold_all_that_was_measured(tmp_path):
@@ -217,7 +290,10 @@ def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkey
     results = ladder.main(config)  # one more agent, fewer deals: what was kept counts
     page = config.out.read_text(encoding="utf-8")
     assert "python scripts/ladder.py heuristic --share 0.001`" in page
-    rows = [line.split(" | ") for line in page.splitlines() if "±" in line]
+    standing, _, tables = page.partition("| | alone |")
+    ranked = [line.split(" | ")[1] for line in standing.splitlines() if "±" in line]
+    assert ranked == [f"`{name}`" for name in edges(results)]
+    rows = [line.split(" | ") for line in tables.splitlines() if "±" in line]
     assert [row[1] for row in rows] == [f"`{name}`" for name in edges(results)]
     games = {(result.agent, result.others): result.games for result in results}
     assert games["random", "duck"] == 30
@@ -227,6 +303,36 @@ def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkey
         assert result.score.text() in page
     assert (tmp_path / "ladder.png").exists()
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_ladder__says_where_too_few_deals_tell_who_is_ahead():
+    def result(agent, others, mean, width):
+        return Result(agent, others, "penalty", 9, Estimate(mean, width), ())
+
+    results = [
+        result("a", "b|c", 10, 0.5), result("b|c", "a", 14, 0.5),
+        result("b|c", "d", 14, 9.0), result("d", "b|c", 15, 9.0),
+        result("a", "d", 9, 0.1), result("d", "a", 20, 0.1),
+    ]  # fmt: skip
+    page = ladder.page(results, dict.fromkeys(("a", "b|c", "d"), 0.1), "x")
+    rows = [line for line in page.splitlines() if line.endswith(" ms |")]
+    assert rows == [
+        "| 1 | `a` | +3.75 ± 0.18 | +2.00 ± 0.35 | 100 ms |",
+        r"| 2 | `b\|c` | -0.75 ± 3.19 | +0.50 ± 6.36, too few to tell | 100 ms |",
+        "| 3 | `d` | -3.00 ± 3.18 |  | 100 ms |",
+    ]
+
+
+@pytest.mark.parametrize("share", [0.0, -1.0, float("nan"), float("inf")])
+def test_ladder__a_share_that_is_none_is_refused(share, tmp_path):
+    with pytest.raises(ValueError, match="share="):
+        ladder.main(ladder.LadderConfig(share=share, out=tmp_path / "x.md"))
+
+
+def test_ladder__what_cannot_be_written_is_refused_before_it_plays(tmp_path):
+    (tmp_path / "ladder.png").mkdir()
+    with pytest.raises(ValueError, match=r"ladder.png can't be written: it is a folder"):
+        ladder.main(ladder.LadderConfig(keep=tmp_path / "k.npz", out=tmp_path / "ladder.md"))
 
 
 # --- refusals ---------------------------------------------------------------------------------
@@ -241,7 +347,17 @@ def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkey
         (("duck", "random"), {"rules": "whist"}, "no profile 'whist'"),
         (("duck", "random"), {"seats": 5}, "is for 3 seats"),
         (("duck", "random"), {"deals": 0}, "at least one"),
-        (("duck", "random"), {"until": 0.0}, "until"),
+        (("duck", "random"), {"matches": 0}, "at least one"),
+        (("duck", "random"), {"matches": -3}, "at least one"),
+        (("duck", "random"), {"deals": 3, "matches": 3}, "give --deals or --matches, not both"),
+        (("duck", "random"), {"until": 0.0}, "until=0.0: give a half-width above 0"),
+        (("duck", "random"), {"until": float("nan")}, "until=nan: give a half-width above 0"),
+        (("duck", "random"), {"until": float("inf")}, "until=inf: give a half-width above 0"),
+        (("duck", 5000 * "a"), {}, "no agent 'aaa"),
+        (("duck", ""), {}, "no agent ''"),
+        (("duck", "."), {}, "'.' is a folder: give the checkpoint in it, agent.pt"),
+        (("duck", "pimc:worlds=99999999999999999999"), {}, "a whole number from 1 to 1,000,000"),
+        (("duck", "random"), {"out": Path(f"{300 * 'a'}.json")}, "(?i)name too long"),
         (("duck", "random"), {"out": Path("r.txt")}, "ends in .json"),
         (("duck", "random"), {"plot": Path("r.jpg")}, "ends in .png"),
         (("duck", "random"), {"seed": -1}, "test seeds are 0"),
@@ -257,10 +373,37 @@ def test_refused__in_words_before_anything_is_played(agents, options, message):
         main(*agents, **options)
 
 
+def test_refused__an_output_whose_csv_cannot_be_written(tmp_path):
+    (tmp_path / "r.csv").mkdir()
+    with pytest.raises(ValueError, match=r"r.csv can't be written: it is a folder"):
+        main("duck", "random", deals=2, out=tmp_path / "r.json")
+
+
 def test_refused__on_the_command_line_without_a_traceback(tmp_path):
     output = run("evaluate.py", "dukc", "random", cwd=tmp_path, code=1)
     assert output.startswith("evaluate.py: no agent 'dukc'")
     assert "Traceback" not in output
+
+
+def test_help__needs_no_pytorch_and_any_terminal(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", str(ROOT / "evaluate.py"), "--help"], cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "Stop a pair when its interval's half-width" in done.stdout
+    modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "tyro" in modules
+    assert not modules & {"torch", "numba", "scipy", "matplotlib", "black_maria"}
+
+
+def test_imports__measuring_and_training_need_no_pictures_and_no_tensorboard():
+    code = (
+        "import sys, black_maria_agents.measuring, black_maria_agents.training.folder\n"
+        "print(sorted({'matplotlib', 'scipy.special', 'tensorboard', 'torch.utils.tensorboard'} "
+        "& set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """A run: resumed bit for bit, opponents, presets, bad settings."""
 
 import dataclasses
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -152,7 +153,9 @@ def test_init_from__refuses_what_does_not_fit(tmp_path):
     config = replace(SMALL, init_from=str(tmp_path / "agent.pt"))
     with pytest.raises(ValueError, match="width=32: must be 16, the width of init_from="):
         Training(replace(config, width=32))
-    with pytest.raises(CheckpointError, match="trained for 'three_player'; it doesn't fit"):
+    with pytest.raises(
+        CheckpointError, match="trained for 'three_player'; these rules differ in name"
+    ):
         Training(replace(config, rules="american_hearts"))
     with pytest.raises(CheckpointError, match="there is no checkpoint"):
         Training(replace(config, init_from="none.pt"))
@@ -188,8 +191,17 @@ def test_presets__grow_and_come_back_from_a_checkpoints_builtins():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"seed": 2**63}, "training seeds are"),
+        ({"seed": 2**63 - 1}, "training seeds are"),
+        ({"seed": -1}, "training seeds are"),
+        ({"seed": 1.5}, "seed=1.5: must be a whole number"),
         ({"tables": 0}, "tables=0: must be at least 1"),
+        ({"tables": 2.5}, "tables=2.5: must be a whole number"),
+        ({"tables": True}, "tables=True: must be a whole number"),
+        ({"tables": 10**30}, "tables=10*: must be at most 1,000,000"),
+        ({"threads": 0}, "threads=0: must be at least 1"),
+        ({"score_every": 0}, "score_every=0: must be at least 1"),
+        ({"opponent_share": math.nan}, "opponent_share=nan: must be a finite number"),
+        ({"opponents": "duck", "opponent_share": 0.5}, r"give names, as in \('duck',\)"),
         ({"width": 30}, "width=30: must be a multiple of 4"),
         ({"opponent_share": 1.5}, r"opponent_share=1.5: must lie in 0 … 1"),
         ({"snapshots": -1}, "snapshots=-1"),

@@ -50,10 +50,11 @@ class PlainConsole(Console):
         """Say at the end that not all was printed.
 
         Raises:
-            OSError: What went wrong.
+            OSError: Why.
         """
         if self.failure is not None:
-            raise self.failure
+            why = self.failure.strerror or str(self.failure)
+            raise OSError(f"not all could be printed: {why}")
 
     def _give_up(self, error: OSError) -> None:
         self.quiet, self.failure = True, self.failure or error

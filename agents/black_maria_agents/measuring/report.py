@@ -2,8 +2,10 @@
 
 import csv
 import json
+import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +17,9 @@ from rich.text import Text
 from black_maria.rules import Rules
 from black_maria_agents.files import replacing
 from black_maria_agents.measuring.results import Result, direction, edges, par
+
+_LABEL_LINE: Final = 30
+"""Characters in a line of a name in the picture."""
 
 PAR: Final = {
     "penalty": "par is {:.2f} points a hand; less is better",
@@ -241,8 +246,13 @@ def _draw_chart(axis: Any, results: list[Result], names: list[str], rules: Rules
 
 
 def _label(name: str) -> str:
-    """A name in short lines."""
-    return _plain(name.replace(":", ":\n").replace(",", ",\n") if len(name) > 12 else name)
+    """A name in short lines; of a very long one the middle goes."""
+    if len(name) > 2 * _LABEL_LINE:
+        name = f"{name[: _LABEL_LINE - 1]}…{name[-_LABEL_LINE:]}"
+    if len(name) > 12:
+        name = name.replace(":", ":\n").replace(",", ",\n")
+    lines = [textwrap.wrap(line, _LABEL_LINE) or [""] for line in name.split("\n")]
+    return _plain("\n".join(chain.from_iterable(lines)))
 
 
 def _plain(text: str) -> str:

@@ -43,7 +43,7 @@ def device_of(name: str) -> torch.device:
     if len(number) > 3 or int(number or 0) >= there:
         raise ValueError(
             f"device={shown(name)}: PyTorch finds "
-            + (f"{there} devices of {kind} here, from {kind}:0" if there else f"no {kind} here")
+            + (f"{there} of that kind here, from {kind}:0" if there else f"no {kind} here")
         )
     return torch.device(name)
 
