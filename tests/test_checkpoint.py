@@ -111,7 +111,7 @@ def test_load__for_other_rules(tmp_path):
     write(tmp_path / "agent.pt", RULES.replace(name="short", match_points=50))
     with pytest.raises(
         CheckpointError,
-        match="trained for 'short'; these rules differ in .*match_points: 100 instead of 50",
+        match=r"trained for 'short'; these rules differ in .*match_points: 100 instead of 50",
     ):
         load_agent(str(tmp_path / "agent.pt"))
 
