@@ -2,8 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help train evaluate ladder test test-min fuzz coverage mutants lint bench bench-training \
-	docs notebooks interop
+.PHONY: help train evaluate ladder test fuzz test-min coverage mutants lint bench bench-training docs notebooks interop
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile

@@ -94,7 +94,7 @@ class Hand:
 
     def revoke(self) -> bool:
         """The seat to move plays a card that it may not; whether the episode is over."""
-        engine.step_one(self._desk, -1, self._seen)
+        engine.step_one(self._desk, engine.REVOKE, -1, self._seen)
         assert not self._desk["mask"].any() or self.phase != "over"
         return self.phase == "over"
 

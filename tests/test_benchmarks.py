@@ -99,7 +99,9 @@ def test_duration__has_three_digits_and_a_unit(harness, seconds, words):
 
 def test_write__page_json_and_the_rows_of_the_readme_say_the_same(harness, tmp_path):
     (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text("# T\n\n| what | ours |\n| speed | old | old | 1 |\nend\n")
+    (tmp_path / "README.md").write_text(
+        "# T\n| speed | x |\n## How fast\n\n| what | ours |\n| speed | old | old | 1 |\n\n## End\n"
+    )
     rows = [
         found(harness, "speed", theirs=(2.0, 2.0, 2.0), peer="a peer"),
         found(harness, "other"),
@@ -109,7 +111,7 @@ def test_write__page_json_and_the_rows_of_the_readme_say_the_same(harness, tmp_p
     assert "a processor, 2 cores, load 0.5" in page
     assert "python 3.11" in page
     assert all(row.line() in page for row in rows)
-    readme = "# T\n\n| what | ours |\n| speed | 1 s a card | a peer, 2 s | 2 |\nend\n"
+    readme = before + "| speed | 1 s a card | a peer, 2 s | 2 |\n\n## End\n"
     assert (tmp_path / "README.md").read_text() == readme
     place, again = harness.read(tmp_path / "docs" / "benchmarks.json")
     assert place == PLACE

@@ -126,11 +126,11 @@ def declare(monkeypatch):
 
     def change(blocks):
         monkeypatch.setattr(layout, "_declare", lambda rules: blocks([*real(rules)]))
-        layout_of.cache_clear()
+        layout._layout.cache_clear()
 
     yield change
     monkeypatch.undo()
-    layout_of.cache_clear()
+    layout._layout.cache_clear()
 
 
 def exchange(first, second):
@@ -320,7 +320,7 @@ def test_load_agent__a_policy_that_searches_by_name_or_path(tmp_path):
         load_agent("search:sims=3")
     with pytest.raises(ValueError, match="duck isn't a network"):
         load_agent("search:policy=duck")
-    with pytest.raises(ValueError, match="worlds must be a whole number from 1 to 10,000, not"):
+    with pytest.raises(ValueError, match="worlds must be a whole number from 1 to 2,500, not"):
         load_agent("search:worlds=0")
     with pytest.raises(CheckpointError, match="there is no checkpoint"):
         load_agent("search:policy=none.pt")

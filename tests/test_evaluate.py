@@ -116,7 +116,7 @@ def test_until__the_most_deals_may_come_first_and_it_says_so(capsys):
 
 
 def test_output__names_are_no_markup():
-    names = "exp[lr=2]", "[/x]:heart:"
+    names = "exp[lr=2]", "[/x]:x:"
     rules = Rules()
     agents = {name: make_bot("duck", rules) for name in names}
     results = measure(agents, both_ways(agents), 2, seed=0, rules=rules)

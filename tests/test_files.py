@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -38,13 +38,19 @@ def python(code, *arguments, **options):
 # --- whole or not at all ------------------------------------------------------------------------
 
 
-@pytest.fixture
-def small_disk():
-    """A function that lets files grow to so many bytes: what then fails, fails as a full disk."""
+@contextmanager
+def small_disk(size):
+    """Let files grow to so many bytes: what then fails, fails as a full disk.
+
+    No longer than the write takes: what the tests say may go to a file as well.
+    """
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def names(folder):
@@ -74,11 +80,11 @@ def test_replacing__two_writers_of_one_path_dont_meet(tmp_path):
 
 @posix
 @pytest.mark.parametrize("size", [0, 1, 5000])
-def test_replacing__a_full_disk_keeps_what_was_there_and_names_it(size, tmp_path, small_disk):
+def test_replacing__a_full_disk_keeps_what_was_there_and_names_it(size, tmp_path):
     path = tmp_path / "a.pt"
     path.write_bytes(b"before")
-    small_disk(size)
-    with pytest.raises(OSError, match=r"a\.pt") as caught, replacing(path) as file:
+    full = pytest.raises(OSError, match=r"a\.pt")
+    with full as caught, small_disk(size), replacing(path) as file:
         file.write(bytes(20_000))
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"before"
@@ -126,7 +132,7 @@ def test_sweep__takes_what_killed_writers_left_and_nothing_else(tmp_path):
 
 
 @posix
-def test_results__tables_and_pictures_appear_whole_or_not_at_all(tmp_path, small_disk):
+def test_results__tables_and_pictures_appear_whole_or_not_at_all(tmp_path):
     results = measure(BOTS, both_ways(BOTS), 3, seed=0, rules=RULES)
     write = {
         "r.json": lambda: report.write_files(tmp_path / "r.json", results, {}),
@@ -135,9 +141,8 @@ def test_results__tables_and_pictures_appear_whole_or_not_at_all(tmp_path, small
     for make in write.values():
         make()
     before = {name: (tmp_path / name).read_bytes() for name in ("p.png", "r.csv", "r.json")}
-    small_disk(300)
     for name, make in write.items():
-        with pytest.raises(OSError, match=name):
+        with pytest.raises(OSError, match=name), small_disk(300):
             make()
     assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
 
@@ -625,11 +630,10 @@ def test_scores__other_rules_are_named_by_the_clauses_that_differ(kept):
 
 
 @posix
-def test_scores__a_full_disk_keeps_what_was_kept(kept, small_disk):
+def test_scores__a_full_disk_keeps_what_was_kept(kept):
     before = kept.read_bytes()
     played = arena(kept)
-    small_disk(100)
-    with pytest.raises(OSError, match=r"scores\.npz"):
+    with pytest.raises(OSError, match=r"scores\.npz"), small_disk(100):
         played.play(both_ways(BOTS), 4)
     assert kept.read_bytes() == before
     assert names(kept.parent) == ["scores.npz"]

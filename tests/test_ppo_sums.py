@@ -175,7 +175,7 @@ def test_step__clips_the_gradients_of_each_network_by_itself():
 
 
 def test_step__starts_from_no_gradient_and_weighs_its_rows():
-    ppo = learner(learning_rate=0.0, max_grad_norm=1e9, value=0.7)
+    ppo = learner(learning_rate=1e-30, max_grad_norm=1e9, value=0.7)
     ppo.step(batch_of(*ROWS), 0.0)
     once = ppo.policy.logits.grad.clone()
     ppo.step(batch_of(*ROWS), 0.0)
@@ -410,3 +410,9 @@ def test_learning__a_small_policy_soon_loses_far_less_than_random():
     agent = PolicyAgent(ppo.policy, RULES)
     scores = play_deals(agent, make_bot("random"), range(300), seed=TEST_SEEDS, rules=RULES)
     assert scores.mean() < 9
+
+
+def test_sample__chances_that_add_up_to_less_still_give_a_legal_card():
+    log_probs = torch.full((1, 52), -torch.inf)
+    log_probs[0, [3, 9]] = log(0.25)
+    assert sample(log_probs, np.array([2**64 - 1], np.uint64)).item() == 9

@@ -52,7 +52,7 @@ def test_load_agent__by_name():
         ("pimc:foo=1", "no option 'foo'; there are: worlds, sims, threads, as in pimc:worlds=30"),
         ("pimc:worlds=99999999999999999999", "worlds must be a whole number from 1 to 1,000,000"),
         (f"pimc:worlds={'9' * 5000}", "worlds must be a whole number from 1 to 1,000,000"),
-        ("search:worlds=10001", "worlds must be a whole number from 1 to 10,000, not '10001'"),
+        ("search:worlds=2501", "worlds must be a whole number from 1 to 2,500, not '2501'"),
         ("pimc:sims=1,sims=2", "sims is given twice"),
         ("", "no agent ''"),
         ("a" * 5000, "no agent 'aaa"),

@@ -2,6 +2,8 @@
 
 import dataclasses
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +20,7 @@ from black_maria_agents.training import (
     SelfPlay,
     TrainConfig,
     Training,
+    folder,
 )
 
 RULES = Rules.profile("three_player")
@@ -312,3 +315,75 @@ def test_best_response__has_one_seat_at_every_table():
     assert len(seating.agents) == 1
     steps(run, 1)
     assert run.decisions == 8 * 60
+
+
+def test_pool__the_learner_moves_a_seat_on_with_every_table_and_update():
+    pool = OpponentPool(RULES, [load_agent("duck")], share=1, seed=1)
+    seats = [pool.seating(u, 2).places.argmin(axis=1).tolist() for u in range(4)]
+    assert seats == [[0, 1], [1, 2], [2, 0], [0, 1]]
+
+
+def test_step__the_learning_rate_falls_with_the_decisions():
+    run, rates = Training(PLAIN), []
+    while not run.done:
+        before = run.decisions
+        run.step()
+        rates.append((before, run.ppo.optimizer.param_groups[0]["lr"]))
+    full = PLAIN.ppo.learning_rate
+    assert [rate for _, rate in rates] == pytest.approx(
+        [full * (1 - before / PLAIN.decisions) for before, _ in rates]
+    )
+    assert rates[-1][1] < rates[0][1]
+
+
+# --- the folder -----------------------------------------------------------------------------------
+
+
+def test_folder__a_damaged_line_of_metrics_is_kept_aside_and_no_row_is_lost(tmp_path):
+    log = folder.Log(tmp_path, 0)
+    for decisions in (10, 20, 30):
+        log.write(decisions, {"charts/SPS": 5.0})
+    log.close()
+    path = tmp_path / "metrics.csv"
+    whole = path.read_text()
+    path.write_text(whole.replace("\n20,", "\n2x0,"))
+    damaged = path.read_bytes()
+    again = folder.Log(tmp_path, 30)
+    again.close()
+    assert again.aside is not None
+    assert again.aside.read_bytes() == damaged
+    assert [row.split(",")[0] for row in path.read_text().splitlines()] == ["decisions", "10", "30"]
+
+
+def test_folder__rows_after_the_checkpoint_go_when_it_is_resumed_and_none_before(tmp_path):
+    log = folder.Log(tmp_path, 0)
+    for decisions in (10, 20, 30):
+        log.write(decisions, {"charts/SPS": 5.0})
+    log.close()
+    before = (tmp_path / "metrics.csv").read_text()
+    folder.Log(tmp_path, 30).close()
+    assert (tmp_path / "metrics.csv").read_text() == before
+    folder.Log(tmp_path, 20).close()
+    assert (tmp_path / "metrics.csv").read_text() == before.rpartition("30,")[0]
+
+
+def test_folder__one_process_trains_there_and_a_dead_one_holds_nothing(tmp_path):
+    hold = """
+import sys, time
+from pathlib import Path
+from black_maria_agents.training import folder
+with folder.alone(Path(sys.argv[1])):
+    print("in", flush=True)
+    time.sleep(60)
+"""
+    other = subprocess.Popen(
+        [sys.executable, "-c", hold, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout.readline() == "in\n"
+    said = rf"is being trained by another process \(pid {other.pid}\)"
+    with pytest.raises(ValueError, match=said), folder.alone(tmp_path):
+        pass
+    other.kill()
+    other.communicate()
+    with folder.alone(tmp_path):
+        pass

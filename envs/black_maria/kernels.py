@@ -35,9 +35,10 @@ _OURS: Final = "black_maria"
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
     """Compile with numba; in plain Python, let integers wrap around as they do in machine code."""
     if PLAIN_PYTHON:
-        return np.errstate(over="ignore")(function)
-    compiled = numba.njit(**_OPTIONS, **options)(function)
-    compiled._cache = _Cache(compiled)
+        compiled = np.errstate(over="ignore")(function)
+    else:
+        compiled = numba.njit(**_OPTIONS, **options)(function)
+        compiled._cache = _Cache(compiled)
     _KERNELS[function] = compiled
     return compiled
 
