@@ -99,9 +99,8 @@ def test_duration__has_three_digits_and_a_unit(harness, seconds, words):
 
 def test_write__page_json_and_the_rows_of_the_readme_say_the_same(harness, tmp_path):
     (tmp_path / "docs").mkdir()
-    (tmp_path / "README.md").write_text(
-        "# T\n| speed | x |\n## How fast\n\n| what | ours |\n| speed | old | old | 1 |\n\n## End\n"
-    )
+    before = "# T\n| speed | x |\n## How fast\n\n| what | ours |\n"
+    (tmp_path / "README.md").write_text(before + "| speed | old | old | 1 |\n\n## End\n")
     rows = [
         found(harness, "speed", theirs=(2.0, 2.0, 2.0), peer="a peer"),
         found(harness, "other"),
