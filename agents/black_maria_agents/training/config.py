@@ -142,4 +142,4 @@ PRESETS: Final[Mapping[str, TrainConfig]] = {
         score_every=50,
     ),
 }
-"""Runs of a few minutes, about twenty minutes, and more than an hour on one core."""
+"""Runs of a few minutes, about half an hour, and one to two hours on one core."""
