@@ -68,14 +68,14 @@ def observation_space(layout: Layout, history: bool) -> spaces.Dict:
     return spaces.Dict(entries)
 
 
-def vector_space(layout: Layout, seats: int = 1) -> spaces.Box[Any]:
+def vector_space(layout: Layout, seats: int = 1) -> spaces.Space[Any]:
     """The vectors of so many seats, one after another, (seats · F,) int8."""
     number = np.concatenate(
         [np.full(prod(block.shape), block.number) for block in layout.blocks.values()]
     )
     low, high = np.where(number, -128, 0), np.where(number, 127, layout.rules.packs)
     low, high = (np.tile(bound, seats).astype(np.int8) for bound in (low, high))
-    space: spaces.Box[Any] = spaces.Box(low, high, dtype=np.int8)
+    space = spaces.Box(low, high, dtype=np.int8)
     print_shortly(space)
     return space
 
