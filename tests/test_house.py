@@ -114,7 +114,9 @@ def test_constraints__the_oldest_are_the_floors_and_the_newest_name_every_packag
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_make__by_itself_says_what_every_target_does():
-    said = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["make", "--no-print-directory"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     targets = re.search(r"^\.PHONY: (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE).group(1)
     assert [line.split()[0] for line in said.splitlines()] == targets.split()
     assert all(len(line.split()) > 1 for line in said.splitlines())
