@@ -2,9 +2,9 @@
 
 A checkpoint holds everything that its agent needs to play and all that tells how it came
 about: weights, configuration, decisions so far, rules, and the blocks of the observation that
-its networks read, by name and shape; the critic, for a training that starts from the agent; and,
-in a run's folder, what that run needs to go on. It loads with
-``torch.load(weights_only=True)``: no code runs.
+its networks read, by name and shape; the clauses that they read, where they read the rules; the
+critic, for a training that starts from the agent; and, in a run's folder, what that run needs to
+go on. It loads with ``torch.load(weights_only=True)``: no code runs.
 
 The file ends with a checksum of all its bytes; see ``archives``. It is verified first, then the
 content entry by entry: what loads is what was saved.
@@ -25,6 +25,7 @@ from black_maria.rules import Rules
 from black_maria_agents import archives, contents
 from black_maria_agents.files import replacing
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
+from black_maria_agents.universal import MOST_SEATS, check_readable, layout_for
 
 FORMAT: Final = "black-maria agent"
 VERSION: Final = 5
@@ -66,6 +67,7 @@ def save(
         "version": VERSION,
         "rules": dataclasses.asdict(rules),
         "blocks": policy.features.blocks,
+        "clauses": policy.clauses,
         "width": policy.width,
         "policy": policy.state_dict(),
         "critic": critic.state_dict(),
@@ -123,6 +125,7 @@ def _read(path: str | Path, rules: Rules | None) -> tuple[dict[str, Any], str]:
         if version == _WITHOUT_BLOCKS:
             content["blocks"] = _first_blocks(contents.rules_of(content))
             content.pop("layout_version", None)
+        content.setdefault("clauses", ())  # files from before networks could read any
         _check(content, rules)
     except ValueError as error:
         raise CheckpointError(f"{path} can't be used: {error}") from None
@@ -174,7 +177,12 @@ def _check(content: Mapping[str, Any], rules: Rules | None = None) -> None:
     """Refuse content that isn't of its kinds, or doesn't fit."""
     contents.check_entries(content)
     trained_for = contents.rules_of(content)
-    if rules and trained_for != rules:
+    if content["clauses"]:
+        contents.check_clauses(content["clauses"])
+        if rules:
+            check_readable(rules)
+        trained_for = layout_for(MOST_SEATS).rules
+    elif rules and trained_for != rules:
         raise ValueError(
             f"it was trained for {trained_for.name!r}; these rules differ in "
             f"{_differences(rules, trained_for)}"
@@ -235,7 +243,7 @@ def load_policy(
     """
     content, digest = _read(path, rules)
     with torch.device("meta"):  # no weights are drawn that the file's then replace
-        policy = Policy(layout_of(rules), content["width"], content["blocks"])
+        policy = Policy(layout_of(rules), content["width"], content["blocks"], content["clauses"])
     policy.load_state_dict(content["policy"], assign=True)
     return PolicyAgent(
         policy, rules, greedy=greedy, name=name or str(path), fingerprint=digest[:16]

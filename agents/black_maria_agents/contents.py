@@ -9,19 +9,22 @@ from torch import Tensor
 
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
+from black_maria.rules_vector import RULES_BLOCKS
 from black_maria_agents.network import OracleCritic, Policy
 
 Shapes = Mapping[str, tuple[int, ...]]
 """Of a network's tensors, by name, in the order of its parameters."""
 
 _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
-    "rules": (dict,), "blocks": (dict,), "width": (int,), "policy": (dict,), "critic": (dict,),
-    "config": (dict,), "decisions": (int,), "training": (dict, type(None)),
+    "rules": (dict,), "blocks": (dict,), "clauses": (tuple, list), "width": (int,),
+    "policy": (dict,), "critic": (dict,), "config": (dict,), "decisions": (int,), "training": (dict, type(None)),
 }  # fmt: skip
 _TRAINING_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "optimizer": (dict,), "updates": (int,), "next_hand": (int,), "pool": (list,),
 }  # fmt: skip
-_WORDS: Final = {dict: "a dictionary", int: "a whole number from 0", list: "a list"}
+_WORDS: Final = {
+    dict: "a dictionary", int: "a whole number from 0", list: "a list", tuple: "a list",
+}  # fmt: skip
 _WIDEST: Final = 1 << 20
 
 
@@ -58,6 +61,19 @@ def rules_of(content: Mapping[str, Any]) -> Rules:
         raise ValueError(f"its rules can't be: {error}") from None
 
 
+def check_clauses(clauses: Iterable[Any]) -> None:
+    """Refuse networks that read of the rules what isn't there, or too little.
+
+    Raises:
+        ValueError: Says what.
+    """
+    for name in clauses:
+        if not isinstance(name, str) or name not in RULES_BLOCKS:
+            raise ValueError(f"it reads the clause {_short(name)}, which this version hasn't")
+    if not {"seats", "penalties"} <= set(clauses):
+        raise ValueError("its clauses are too few: seats or penalties are missing")
+
+
 def check_networks(content: Mapping[str, Any], rules: Rules) -> None:
     """Refuse weights that lack, have another shape, or aren't finite, a training's among them.
 
@@ -72,7 +88,8 @@ def check_networks(content: Mapping[str, Any], rules: Rules) -> None:
     if not 4 <= width <= _WIDEST or width % 4:
         raise ValueError(f"its width is {width}, not a multiple of 4 up to {_WIDEST}")
     try:
-        policy, critic = _shapes(rules, width, tuple(content["blocks"]))
+        clauses = tuple(content["clauses"])
+        policy, critic = _shapes(rules, width, tuple(content["blocks"]), clauses)
     except ValueError:  # blocks that no suit's or no other features come from
         raise ValueError(f"its blocks are too few: {', '.join(content['blocks'])}") from None
     _check_weights(content["policy"], policy, "policy")
@@ -117,11 +134,13 @@ def _check_kinds(
 
 
 @lru_cache(maxsize=16)
-def _shapes(rules: Rules, width: int, blocks: tuple[str, ...]) -> tuple[Shapes, Shapes]:
+def _shapes(
+    rules: Rules, width: int, blocks: tuple[str, ...], clauses: tuple[str, ...]
+) -> tuple[Shapes, Shapes]:
     """Of policy and critic; networks without memory tell."""
     layout = layout_of(rules)
     with torch.device("meta"):
-        networks = Policy(layout, width, blocks), OracleCritic(layout, width, blocks)
+        networks = [network(layout, width, blocks, clauses) for network in (Policy, OracleCritic)]
     policy, critic = (
         {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
         for network in networks

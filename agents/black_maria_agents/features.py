@@ -4,18 +4,23 @@ Blocks are found in the layout by their names, so a network that knows them read
 layout that has more of them or has them in another order.
 """
 
+import itertools
 from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, SUIT_SYMBOLS
+from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, SUIT_SYMBOLS
 from black_maria.kernels import kernel
-from black_maria.layout import Layout
+from black_maria.layout import Layout, seat_names
 
 ZERO, ONE = -2, -1
 """Features that are the same in every observation, as entries of ``Features.index``."""
+
+
+Label = tuple[str, ...]
+"""What a feature is, whatever the number of seats: ``("played", "left", "Q")``."""
 
 
 class Features:
@@ -31,30 +36,40 @@ class Features:
 
     Attributes:
         blocks: Their shapes by name, in that order.
+        seats: Seats at the table.
         index: (F',) int64, the observation's entry for every feature, or a constant.
         per_suit: Features of each of the four suits; they come first.
         rest: Where the blocks that aren't of a suit stand, from the end of the suits' features.
         num_rest: How many those are.
+        suit_labels: What each of a suit's features is: its block, seat and rank.
+        rest_labels: The same of those that aren't of a suit.
     """
 
     def __init__(self, layout: Layout, blocks: Iterable[str]) -> None:
         """Sort the blocks by their last axis: cards, suits, or neither."""
+        self.seats = layout.rules.seats
         self.blocks = {name: layout.blocks[name].shape for name in blocks}
         suits: list[NDArray[np.int64]] = []
         rest: list[NDArray[np.int64]] = []
         self.rest: dict[str, slice] = {}
         self.num_rest = 0
+        self.suit_labels: list[Label] = []
+        self.rest_labels: list[Label] = []
         for name, shape in self.blocks.items():
             block = layout.blocks[name]
             entries = np.arange(block.start, block.stop)
             if shape[-1] == NUM_CARDS:
                 suits.append(entries.reshape(-1, NUM_SUITS, NUM_RANKS).swapaxes(0, 1))
+                self.suit_labels += _labels(name, *block.axes[:-1], RANK_NAMES)
             elif block.axes[-1] == tuple(SUIT_SYMBOLS):
                 suits.append(entries.reshape(-1, NUM_SUITS, 1).swapaxes(0, 1))
+                self.suit_labels += _labels(name, *block.axes[:-1])
             else:
                 self.rest[name] = slice(self.num_rest, self.num_rest + len(entries))
                 self.num_rest += len(entries)
                 rest.append(entries)
+                self.rest_labels += _labels(name, *block.axes)
+        self.suit_labels += [*self.rest_labels, *_labels("suit", tuple(SUIT_SYMBOLS))]
         others = np.concatenate(rest)
         by_suit = np.hstack(
             [
@@ -97,9 +112,12 @@ def features_of(layout: Layout, blocks: Iterable[str] | None = None) -> Features
         blocks: Names of the blocks to read; without them all that matter under the layout's
             rules: who took what changes nothing that is to come unless a moon may be shot.
     """
-    if blocks is None:
-        blocks = (n for n in layout.blocks if n != "captured" or layout.rules.moon != "none")
-    return _features(layout, tuple(blocks))
+    return _features(layout, tuple(telling(layout) if blocks is None else blocks))
+
+
+def telling(layout: Layout) -> list[str]:
+    """The blocks that matter under the layout's rules."""
+    return [name for name in layout.blocks if name != "captured" or layout.rules.moon != "none"]
 
 
 _features = lru_cache(Features)
@@ -112,6 +130,19 @@ def gather(rows: NDArray[np.int8], index: NDArray[np.int64], out: NDArray[np.int
         for k in range(len(index)):
             entry = index[k]
             out[i, k] = rows[i, entry] if entry >= 0 else entry == ONE
+
+
+def hidden_labels(seats: int) -> list[Label]:
+    """What each of a suit's inputs for the others' cards is, in the order of ``hidden_size``."""
+    return _labels("hidden", seat_names(seats)[1:], ("held", "passed"), RANK_NAMES)
+
+
+def _labels(name: str, *axes: tuple[str, ...]) -> list[Label]:
+    """Names of a block's entries; who sits across from one of four is the next but one."""
+    return [
+        (name, *("seat +2" if label == "across" else label for label in labels))
+        for labels in itertools.product(*axes)
+    ]
 
 
 def hidden_size(layout: Layout) -> int:

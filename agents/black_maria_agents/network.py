@@ -1,8 +1,8 @@
 """Policy and oracle critic, how a card is sampled from the policy, and the agent made of it.
 
-Both networks have the cards' structure: one encoder reads each suit, its weights shared by all
-four, so that what is learnt of low diamonds holds for low clubs; a trunk joins the four codes
-with what isn't of a suit; and one head, shared again, gives every suit's thirteen cards.
+Both have one of two bodies: ``layers.SuitNetwork``, made for the rules of one layout, or, where
+they read clauses, ``universal.UniversalNetwork``. One head, shared by the suits, gives every
+suit's thirteen cards.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,67 +13,21 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from black_maria.bots import check_batch
-from black_maria.cards import NUM_RANKS, NUM_SUITS
+from black_maria.cards import NUM_RANKS
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
-from black_maria_agents.features import Features, features_of, hidden_size
+from black_maria_agents.features import Features, features_of, hidden_size, telling
 from black_maria_agents.inference import Inference
+from black_maria_agents.layers import SuitNetwork, orthogonal
 from black_maria_agents.threads import one_thread
-
-
-class SuitNetwork(nn.Module):
-    """From features to a code for every suit and one for the whole.
-
-    The weights of the match's features (totals, hands left) start at zero. Training on single
-    hands, where those are zero, leaves them there: such a network ignores the match.
-
-    Args:
-        features: What it reads.
-        width: Units of the trunk's two layers; a suit's two layers have a half and a quarter.
-        hidden: How many of the others' cards are read as well.
-    """
-
-    def __init__(self, features: Features, width: int, *, hidden: int = 0) -> None:
-        """Make the layers; orthogonal weights, as PPO's implementations have them."""
-        super().__init__()
-        self.per_suit, suit = features.per_suit, width // 4
-        self.suit_in = orthogonal(nn.Linear(self.per_suit, 2 * suit))
-        self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
-        self.trunk_in = orthogonal(nn.Linear(NUM_SUITS * suit + features.num_rest, width))
-        self.trunk_out = orthogonal(nn.Linear(width, width))
-        self.hidden_in: nn.Linear | None = None
-        if hidden:
-            self.hidden_in = orthogonal(nn.Linear(hidden // NUM_SUITS, 2 * suit, bias=False))
-        with torch.no_grad():
-            for block in features.rest.keys() & {"hands_left", "totals"}:
-                columns = features.rest[block]
-                own = self.per_suit - NUM_SUITS - features.num_rest
-                self.suit_in.weight[:, own:][:, columns] = 0
-                self.trunk_in.weight[:, NUM_SUITS * suit :][:, columns] = 0
-
-    def forward(self, features: Tensor, hidden: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Codes of the suits (B, 4, width / 4) and of the whole (B, width).
-
-        Args:
-            features: (B, F') int8, in the order of ``Features``.
-            hidden: (B, ``hidden_size``) int8, suit by suit.
-        """
-        suits, rest = features.tensor_split([NUM_SUITS * self.per_suit], dim=1)
-        suits, rest = suits.float(), rest.float()  # each dense: no further copies
-        code = self.suit_in(suits.view(-1, NUM_SUITS, self.per_suit))
-        if hidden is not None and self.hidden_in is not None:
-            code = code + self.hidden_in(hidden.float().view(len(suits), NUM_SUITS, -1))
-        codes = self.suit_out(code.relu_()).relu_()
-        whole = self.trunk_in(torch.cat([codes.flatten(1), rest], dim=1)).relu_()
-        return codes, self.trunk_out(whole).relu_()
-
-
-def orthogonal(layer: nn.Linear, gain: float = 2**0.5) -> nn.Linear:
-    """Give a layer orthogonal weights and zero biases."""
-    nn.init.orthogonal_(layer.weight, gain)
-    if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
-    return layer
+from black_maria_agents.universal import (
+    MOST_SEATS,
+    RulesRows,
+    UniversalNetwork,
+    check_readable,
+    layout_for,
+    vector_of,
+)
 
 
 class Policy(nn.Module):
@@ -83,34 +37,50 @@ class Policy(nn.Module):
         layout: The observation layout.
         width: Units of the trunk.
         blocks: The blocks that it reads, by name; see ``features.features_of``.
+        clauses: The blocks of the rules' vector that it reads, by name. A policy that reads any
+            is for all rules of one pack and up to six seats, whatever the layout.
 
     Attributes:
-        features: What it reads, in its order.
+        features: What it reads, in its order; one that reads the rules has those of six seats,
+            and ``under`` what it reads at a table.
     """
 
     def __init__(
-        self, layout: Layout, width: int = 128, blocks: Iterable[str] | None = None
+        self,
+        layout: Layout,
+        width: int = 128,
+        blocks: Iterable[str] | None = None,
+        clauses: Iterable[str] = (),
     ) -> None:
         """Make the layers."""
         super().__init__()
-        self.width = width
-        self.features = features_of(layout, blocks)
-        self.body = SuitNetwork(self.features, width)
+        self.width, self.clauses = width, tuple(clauses)
+        self.features = _features(layout, blocks, self.clauses)
+        self.body = _body(self.features, width, self.clauses)
         self.from_suit = orthogonal(nn.Linear(width // 4, width // 4))
         self.from_whole = orthogonal(nn.Linear(width, width // 4, bias=False))
         self.cards = orthogonal(nn.Linear(width // 4, NUM_RANKS), gain=0.01)
 
-    def forward(self, features: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, features: Tensor, mask: Tensor, rules: RulesRows | None = None) -> Tensor:
         """Log-probabilities (B, 52) float32; −inf where the mask is 0.
 
         Args:
             features: (B, F') int8, from ``Features.of``.
             mask: (B, 52) int8, 1 where the card may be chosen.
+            rules: What the rows are played by, for a policy that reads it.
         """
-        codes, whole = self.body(features)
+        codes, whole = self.body(features, None, rules)
         cards = self.from_suit(codes) + self.from_whole(whole)[:, None]
         logits: Tensor = self.cards(cards.relu_()).flatten(1).float()
         return logits.masked_fill(mask == 0, -torch.inf).log_softmax(-1)
+
+    def under(self, rules: Rules) -> "Policy | UnderRules":
+        """The policy at a table of these rules: it takes features and mask alone.
+
+        Raises:
+            ValueError: It reads the rules, and isn't made for so many seats or packs.
+        """
+        return UnderRules(self, rules) if self.clauses else self
 
 
 class OracleCritic(nn.Module):
@@ -121,24 +91,81 @@ class OracleCritic(nn.Module):
     """
 
     def __init__(
-        self, layout: Layout, width: int = 128, blocks: Iterable[str] | None = None
+        self,
+        layout: Layout,
+        width: int = 128,
+        blocks: Iterable[str] | None = None,
+        clauses: Iterable[str] = (),
     ) -> None:
         """Make the layers."""
         super().__init__()
-        self.features = features_of(layout, blocks)
-        self.body = SuitNetwork(self.features, width, hidden=hidden_size(layout))
+        self.clauses = tuple(clauses)
+        self.features = _features(layout, blocks, self.clauses)
+        self.body = _body(self.features, width, self.clauses, hidden_size(layout))
         self.value = orthogonal(nn.Linear(width, 1), gain=1.0)
 
-    def forward(self, features: Tensor, hidden: Tensor) -> Tensor:
+    def forward(self, features: Tensor, hidden: Tensor, rules: RulesRows | None = None) -> Tensor:
         """Values (B,) float32, in the learner's reward units.
 
         Args:
             features: (B, F') int8, from ``Features.of``.
             hidden: (B, ``hidden_size``) int8, from ``selfplay.hidden_cards``.
+            rules: What the rows are played by, for a critic that reads it.
         """
-        _, whole = self.body(features, hidden)
+        _, whole = self.body(features, hidden, rules)
         value: Tensor = self.value(whole).float()
         return value.squeeze(-1)
+
+
+def _features(layout: Layout, blocks: Iterable[str] | None, clauses: tuple[str, ...]) -> Features:
+    """What a network reads: with the rules, of a layout that has all."""
+    if not clauses:
+        return features_of(layout, blocks)
+    widest = layout_for(MOST_SEATS)
+    return features_of(widest, widest.blocks if blocks is None else blocks)
+
+
+def _body(
+    features: Features, width: int, clauses: tuple[str, ...], hidden: int = 0
+) -> SuitNetwork | UniversalNetwork:
+    if not clauses:
+        return SuitNetwork(features, width, hidden=hidden)
+    return UniversalNetwork(features.blocks, clauses, width, hidden=bool(hidden))
+
+
+class UnderRules(nn.Module):
+    """A policy that reads the rules, at a table where they are known.
+
+    Args:
+        policy: The policy; its weights are shared.
+        rules: What the table plays.
+
+    Attributes:
+        features: What it reads there, in its order.
+        rows: ``rows(B)`` are the rules of B rows.
+    """
+
+    def __init__(self, policy: Policy, rules: Rules) -> None:
+        """Read the rules."""
+        super().__init__()
+        check_readable(rules)
+        self.policy, self.rules = policy, rules
+        blocks = telling(layout_of(rules))
+        self.features = features_of(
+            layout_for(rules.seats), [name for name in policy.features.blocks if name in blocks]
+        )
+        self._vector = vector_of(rules)
+
+    def rows(self, count: int, device: torch.device) -> RulesRows:
+        """The rules of so many rows."""
+        vectors = self._vector = self._vector.to(device)
+        first = torch.zeros(count, dtype=torch.int64, device=device)
+        return RulesRows(self.features, vectors, first)
+
+    def forward(self, features: Tensor, mask: Tensor) -> Tensor:
+        """As ``Policy``'s."""
+        log_probs: Tensor = self.policy(features, mask, self.rows(len(mask), mask.device))
+        return log_probs
 
 
 def sample(log_probs: Tensor, keys: NDArray[np.uint64]) -> Tensor:
@@ -183,7 +210,8 @@ class PolicyAgent:
         self.greedy = greedy
         self.name = name
         self.fingerprint = fingerprint
-        self.inference = Inference(self.policy, policy.features)
+        here = policy.under(rules)
+        self.inference = Inference(here, here.features)
         self._layout = layout_of(rules)
 
     @property

@@ -6,17 +6,24 @@ by one (what was given is checked, a hand is recorded, kernels read numbers) ask
 and keeps no list of its own.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
+from math import prod
 from types import NoneType, UnionType
 from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from black_maria.cards import NUM_CARDS, card_names, parse_card
+from black_maria.cards import NUM_CARDS, card_name, card_names, parse_card
 from black_maria.given import items, shown, whole_or_none
+
+ALL_CARDS: Final = tuple(card_name(card) for card in range(NUM_CARDS))
+"""The cards' names by their ids."""
+_FEW: Final = 16
+"""Whole numbers that get an entry each in a vector."""
 
 
 class Kind(ABC):
@@ -48,6 +55,18 @@ class Kind(ABC):
         """The number, or the numbers, that stand for a value in a kernel's record."""
         return value
 
+    @property
+    @abstractmethod
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """What each index along each axis of ``vector`` stands for; an empty axis: no numbers."""
+
+    @abstractmethod
+    def vector(self, value: Any) -> Iterable[float]:
+        """A value as numbers for a network, flat, about −1 … 2 each.
+
+        Values that differ have vectors that differ, also as float32.
+        """
+
     def refuse(self, value: Any, name: str) -> ValueError:
         """The error for a value that isn't of this kind."""
         return ValueError(f"{name}={shown(value)}: it takes {self.words}")
@@ -70,6 +89,12 @@ class Text(Kind):
         """Nothing."""
         return ()
 
+    axes = ((),)
+
+    def vector(self, value: str) -> Iterable[float]:
+        """Nothing: what it says changes no play."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Truth(Kind):
@@ -87,6 +112,12 @@ class Truth(Kind):
     def number_type(self) -> tuple[Any, ...]:
         """A bool."""
         return (np.bool_,)
+
+    axes = (("yes",),)
+
+    def vector(self, value: bool) -> Iterable[float]:
+        """1 or 0."""
+        return (float(value),)
 
 
 @dataclass(frozen=True)
@@ -107,6 +138,22 @@ class Whole(Kind):
         if number is None or not self.least <= number <= self.most:
             raise self.refuse(value, name)
         return number
+
+    @property
+    def _few(self) -> bool:
+        return self.most - self.least < _FEW
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """The numbers themselves where they are few; otherwise how large, and the last digits."""
+        few = (str(number) for number in range(self.least, self.most + 1))
+        return (tuple(few) if self._few else ("size", "modulo 1024"),)
+
+    def vector(self, value: int) -> Iterable[float]:
+        """A 1 among zeros; or ¼ log₂(1 + value), and what float32 loses of it."""
+        if self._few:
+            return (float(number == value) for number in range(self.least, self.most + 1))
+        return (math.log2(1 + value) / 4, value % 1024 / 1024)
 
 
 @dataclass(frozen=True)
@@ -129,6 +176,15 @@ class OneOf(Kind):
     def number(self, value: str) -> int:
         """Its place among the options."""
         return self.options.index(value)
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """The options."""
+        return (self.options,)
+
+    def vector(self, value: str) -> Iterable[float]:
+        """A 1 among zeros."""
+        return (float(option == value) for option in self.options)
 
 
 @dataclass(frozen=True)
@@ -162,6 +218,16 @@ class Several(Kind):
         places = [self.options.index(text) for text in value]
         return places + [0] * (self.most - len(places))
 
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """Places in the sequence, and the options."""
+        return (tuple(str(place) for place in range(self.most)), self.options)
+
+    def vector(self, value: Sequence[str]) -> Iterable[float]:
+        """A 1 among zeros for each place that there is."""
+        filled = [*value, *[""] * (self.most - len(value))]
+        return (float(option == text) for text in filled for option in self.options)
+
 
 @dataclass(frozen=True)
 class Card(Kind):
@@ -175,6 +241,12 @@ class Card(Kind):
             return _card(value)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
+
+    axes = (ALL_CARDS,)
+
+    def vector(self, value: int) -> Iterable[float]:
+        """A 1 among zeros."""
+        return (float(card == value) for card in range(NUM_CARDS))
 
 
 @dataclass(frozen=True)
@@ -203,6 +275,12 @@ class Cards(Kind):
         """A bit for each card."""
         return sum(1 << card for card in value)
 
+    axes = (ALL_CARDS,)
+
+    def vector(self, value: Iterable[int]) -> Iterable[float]:
+        """A 1 for each card."""
+        return (float(card in value) for card in range(NUM_CARDS))
+
 
 @dataclass(frozen=True)
 class Points(Kind):
@@ -229,6 +307,13 @@ class Points(Kind):
     def number_type(self) -> tuple[Any, ...]:
         """One for each card id."""
         return np.int16, (NUM_CARDS,)
+
+    axes = (ALL_CARDS,)
+
+    def vector(self, value: Sequence[int]) -> Iterable[float]:
+        """Ten times each card's part of all points, signs left out: those are ``stake_of``."""
+        stake = stake_of(value)
+        return (10 * points / stake for points in value)
 
 
 @dataclass(frozen=True)
@@ -261,6 +346,22 @@ class OrNone(Kind):
         if value is not None:
             return self.kind.number(value)
         return self.kind.least - 1 if isinstance(self.kind, Whole) else -1
+
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        """As the other kind's."""
+        return self.kind.axes
+
+    def vector(self, value: Any) -> Iterable[float]:
+        """Zeros for None, which no other value has."""
+        if value is None:
+            return (0.0 for _ in range(prod(map(len, self.axes))))
+        return self.kind.vector(value)
+
+
+def stake_of(points: Iterable[int]) -> int:
+    """All points together, signs left out; 1 where there are none."""
+    return sum(map(abs, points)) or 1
 
 
 _PLAIN: Final[Mapping[type, Kind]] = {bool: Truth(), str: Text()}

@@ -16,6 +16,10 @@ _LONGEST_NAME: Final = 200
 """Bytes of a folder's name; file systems take 255, and a number may be added."""
 
 
+MIXED: Final = "mixed"
+"""The name of many rules in ``TrainConfig.rules``."""
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """One seed, one result: a run is a fixed number of decisions."""
@@ -25,9 +29,12 @@ class TrainConfig:
     seed: int = 1
     """Of weights, deals, choices and minibatches; below 2**63 - 1, where others start."""
     rules: str = "three_player"
-    """The profile to play by."""
+    """The profile to play by; or ``mixed``: many rules, drawn anew for every rollout, by a network
+    that reads them."""
     seats: int | None = None
-    """Players at the table, where the profile leaves it open."""
+    """Players at the table, where the profile leaves it open; 3 to 6 of mixed rules."""
+    rule_sets: int = 16
+    """Mixed rules in a rollout, each at as many tables."""
     decisions: int = 5_000_000
     """Decisions of all seats, rounded up to whole rollouts."""
     tables: int = 512
@@ -79,6 +86,7 @@ class TrainConfig:
         check_whole(self, "tables", most=10**6)
         check_whole(self, "hands", most=1000)
         check_whole(self, "threads", "snapshot_every", "score_every", "score_deals", "final_deals")
+        check_whole(self, "rule_sets", most=10**4)
         check_whole(self, "snapshots", least=0)
         check_whole(self, "width", most=8192)
         if self.width % 4:
@@ -89,11 +97,21 @@ class TrainConfig:
             if isinstance(given, str) or not all(isinstance(each, str) for each in given):
                 raise ValueError(f"{name}={shown(given)}: give names, as in ('duck',)")
             object.__setattr__(self, name, tuple(given))
-        mixed = bool(self.opponents or self.snapshots)
-        if mixed and self.best_response_to:
+        others = bool(self.opponents or self.snapshots)
+        if self.mixed and (others or self.best_response_to or self.teachers or self.init_from):
+            raise ValueError(
+                "rules=mixed is learnt by self-play alone: leave out opponents, snapshots, "
+                "teachers, init_from and best_response_to"
+            )
+        if others and self.best_response_to:
             raise ValueError("best_response_to: leave out opponents and snapshots")
-        if mixed != (self.opponent_share > 0):
+        if others != (self.opponent_share > 0):
             raise ValueError("give opponents or snapshots and an opponent_share, or none of them")
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it is trained by many rules."""
+        return self.rules == MIXED
 
     def check_start(self) -> None:
         """Refuse a run that can't be started here, for its name or this machine's cores.

@@ -10,7 +10,8 @@ the seat meanwhile are its reward. The critic is an oracle: it sees all hands, i
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,9 +20,10 @@ from torch import Tensor, nn
 
 from black_maria.kernels import kernel
 from black_maria_agents.distributed import Ranks
-from black_maria_agents.network import OracleCritic, Policy
+from black_maria_agents.network import OracleCritic, Policy, UnderRules
 from black_maria_agents.training.checks import check_real, check_whole
 from black_maria_agents.training.selfplay import DivergenceError, Rollout
+from black_maria_agents.universal import RulesRows
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,30 @@ class Batch:
     """(B,) float32: advantage + value, what the critic learns"""
     teacher: Tensor
     """(B, 52) float32: probabilities, the mean of the teachers' policies; (B, 0) without any"""
+    rules: RulesRows | None = None
+    """What each row was played by, where the networks read it"""
 
     def rows(self, index: Tensor) -> "Batch":
         """Some of the rows."""
-        return Batch(**{name: tensor.index_select(0, index) for name, tensor in vars(self).items()})
+        rules = self.rules and self.rules.rows(index)
+        return Batch(
+            **{name: part.index_select(0, index) for name, part in self.tensors().items()},
+            rules=rules,
+        )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What has a row for each choice, by name."""
+        return {name: part for name, part in vars(self).items() if name != "rules"}
+
+    @classmethod
+    def joined(cls, batches: "Sequence[Batch]") -> "Batch":
+        """The rows of several batches whose features are of one kind."""
+        if len(batches) == 1:
+            return batches[0]
+        parts = [batch.tensors() for batch in batches]
+        together = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+        rules = [batch.rules for batch in batches if batch.rules is not None]
+        return cls(**together, rules=RulesRows.joined(rules) if rules else None)
 
 
 class PPO:
@@ -211,15 +233,34 @@ class PPO:
         """The context that networks run in."""
         return torch.autocast(self._device.type, torch.bfloat16, enabled=self.autocast)
 
+    def batches(self, rollouts: Sequence[Rollout]) -> list[Batch]:
+        """The rollouts' choices, those whose features are of one kind together."""
+        kinds: dict[Any, list[Batch]] = {}
+        for rollout in rollouts:
+            batch = self._of(rollout)
+            kind = batch.rules and (batch.rules.features.seats, *batch.rules.features.blocks)
+            kinds.setdefault(kind, []).append(batch)
+        batches = [Batch.joined(alike) for alike in kinds.values()]
+        advantages = self._normalised(torch.cat([batch.advantage for batch in batches]))
+        parts = advantages.split([len(batch.advantage) for batch in batches])
+        return [replace(batch, advantage=part) for batch, part in zip(batches, parts, strict=True)]
+
     def batch(self, rollout: Rollout) -> Batch:
         """The rollout's choices with their advantages and returns."""
+        return self.batches([rollout])[0]
+
+    def _of(self, rollout: Rollout) -> Batch:
+        """A rollout's choices; advantages aren't normalised yet."""
         rows = torch.from_numpy(np.flatnonzero(rollout.choice)).to(self._device)
 
         def chosen(tensor: Tensor) -> Tensor:
             return tensor.flatten(0, 1).index_select(0, rows)
 
         features, hidden, mask = map(chosen, (rollout.features, rollout.hidden, rollout.mask))
-        chosen_values = self._in_parts(self.critic, features, hidden)
+        under, rules = self.policy.under(rollout.rules), None
+        if isinstance(under, UnderRules):
+            rules = under.rows(len(rows), self._device)
+        chosen_values = self._in_parts(self.critic, features, hidden, rules=rules)
         values = np.zeros(rollout.choice.shape, np.float32)
         values[rollout.choice] = chosen_values.cpu().numpy()
         advantage = np.empty_like(values)
@@ -239,9 +280,10 @@ class PPO:
             mask=mask,
             action=chosen(rollout.action),
             log_prob=chosen(rollout.log_prob),
-            advantage=self._normalised(adv),
+            advantage=adv,
             returns=adv + chosen_values,
             teacher=self._in_parts(self._taught, features, mask),
+            rules=rules,
         )
 
     def _normalised(self, values: Tensor) -> Tensor:
@@ -273,11 +315,20 @@ class PPO:
         return torch.from_numpy(columns).to(self._device)
 
     @torch.no_grad()
-    def _in_parts(self, function: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
-        """``function(*inputs)``, a minibatch at a time."""
-        parts = zip(*(torch.split(t, self.config.minibatch) for t in inputs), strict=True)
-        with self.precision():
-            return torch.cat([function(*part) for part in parts])
+    def _in_parts(
+        self,
+        function: Callable[..., Tensor],
+        *inputs: Tensor,
+        rules: RulesRows | None = None,
+    ) -> Tensor:
+        """``function(*inputs)``, a minibatch at a time; with the rows' rules if there are any."""
+        results = []
+        for start in range(0, max(len(inputs[0]), 1), self.config.minibatch):
+            part = slice(start, start + self.config.minibatch)
+            with_rules = () if rules is None else (rules.part(part),)
+            with self.precision():
+                results.append(function(*(tensor[part] for tensor in inputs), *with_rules))
+        return torch.cat(results)
 
     def losses(self, batch: Batch, progress: float) -> tuple[Tensor, dict[str, Tensor]]:
         """The loss of some rows, and the figures to log.
@@ -296,8 +347,8 @@ class PPO:
         """
         config = self.config
         with self.precision():
-            log_probs = self.policy(batch.features, batch.mask)
-            value = self.critic(batch.features, batch.hidden)
+            log_probs = self.policy(batch.features, batch.mask, batch.rules)
+            value = self.critic(batch.features, batch.hidden, batch.rules)
         log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
         ratio = log_ratio.exp()
         clip = config.clip
@@ -326,25 +377,34 @@ class PPO:
         figures["ratio_error"] = (ratio - 1).abs().max().detach()
         return loss, figures
 
-    def step(self, batch: Batch, progress: float, weight: float = 1.0) -> dict[str, Tensor]:
+    def step(
+        self, batch: Batch | Sequence[Batch], progress: float, weight: float = 1.0
+    ) -> dict[str, Tensor]:
         """One gradient step on some rows; the figures of ``losses``.
 
         Args:
-            batch: The rows of this process.
+            batch: The rows of this process, or several parts of them.
             progress: The part of the training that is done, 0 … 1.
             weight: Of these rows among those of all processes, 1 where all have as many.
         """
-        loss, figures = self.losses(batch, progress)
+        parts = [batch] if isinstance(batch, Batch) else batch
+        count = sum(len(part.action) for part in parts)
+        figures: dict[str, Tensor] = {}
         self.optimizer.zero_grad()
-        (weight * loss).backward()  # type: ignore[no-untyped-call]
+        for part in parts:
+            share = len(part.action) / count
+            loss, found = self.losses(part, progress)
+            (weight * share * loss).backward()  # type: ignore[no-untyped-call]
+            for name, figure in found.items():
+                figures[name] = figures.get(name, 0) + share * figure
         self._ranks.average_gradients(self._parameters)
         for network in (self.policy, self.critic):
             nn.utils.clip_grad_norm_(network.parameters(), self.config.max_grad_norm)
         self.optimizer.step()
         return figures
 
-    def update(self, rollout: Rollout, progress: float) -> dict[str, float]:
-        """Improve both networks on a rollout.
+    def update(self, rollout: Rollout | Sequence[Rollout], progress: float) -> dict[str, float]:
+        """Improve both networks on a rollout, or on several.
 
         Args:
             rollout: What the policy has just played.
@@ -359,20 +419,26 @@ class PPO:
         config, ranks = self.config, self._ranks
         for group in self.optimizer.param_groups:
             group["lr"] = config.learning_rate * (1 - progress)
-        batch = self.batch(rollout)
-        rows = ranks.gather(torch.tensor(len(batch.action)))
+        batches = self.batches([rollout] if isinstance(rollout, Rollout) else rollout)
+        counts = [len(batch.action) for batch in batches]
+        rows = ranks.gather(torch.tensor(sum(counts)))
         steps = -(-int(rows.sum()) // (config.minibatch * ranks.size))
         # as tensor_split cuts: every process's rows in each step
-        sizes = rows[:, None] // steps + (torch.arange(steps) < rows[:, None] % steps)
+        mine = sum(count // steps + (torch.arange(steps) < count % steps) for count in counts)
+        sizes = ranks.gather(torch.as_tensor(mine))
         weights = (sizes[ranks.rank] * ranks.size / sizes.sum(0)).tolist()
         order_of = torch.Generator().manual_seed(
             int(np.random.SeedSequence([self._seed, self.updates, ranks.rank]).generate_state(1)[0])
         )
         log = []
         for _ in range(config.epochs):
-            order = torch.randperm(len(batch.action), generator=order_of).to(self._device)
-            for index, weight in zip(order.tensor_split(steps), weights, strict=True):
-                figures = self.step(batch.rows(index), progress, weight)
+            orders = [torch.randperm(n, generator=order_of).to(self._device) for n in counts]
+            indexes = zip(*(order.tensor_split(steps) for order in orders), strict=True)
+            for index, weight in zip(indexes, weights, strict=True):
+                parts = zip(batches, index, strict=True)
+                figures = self.step(
+                    [batch.rows(part) for batch, part in parts if len(part)], progress, weight
+                )
                 log.append(torch.stack(list(figures.values())))
         self.updates += 1
         means = ranks.sum(torch.stack(log).mean(0)) / ranks.size

@@ -17,6 +17,7 @@ from torch import cuda
 from black_maria.given import shown
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
+from black_maria.rules_vector import HAND_CLAUSES
 from black_maria.threads import cores
 from black_maria_agents import checkpoint
 from black_maria_agents.checkpoint import CheckpointError
@@ -25,6 +26,7 @@ from black_maria_agents.distributed import Ranks
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 from black_maria_agents.training.config import TrainConfig
+from black_maria_agents.training.mixed import MixedPlay
 from black_maria_agents.training.opponents import OpponentPool
 from black_maria_agents.training.ppo import PPO, choose_precision
 from black_maria_agents.training.selfplay import DivergenceError, SelfPlay
@@ -46,6 +48,13 @@ def device_of(name: str) -> torch.device:
             + (f"{there} of that kind here, from {kind}:0" if there else f"no {kind} here")
         )
     return torch.device(name)
+
+
+def scored_rules(config: TrainConfig) -> Rules:
+    """The rules that an agent is trained for, or by which it is scored if by many."""
+    if not config.mixed:
+        return Rules.profile(config.rules, config.seats)
+    return Rules.profile("traditional", config.seats) if config.seats else Rules()
 
 
 class Training:
@@ -77,7 +86,7 @@ class Training:
         """Make networks, tables and opponents."""
         self.config = config
         self.ranks = ranks = ranks or Ranks()
-        self.rules = rules = Rules.profile(config.rules, config.seats)
+        self.rules = rules = scored_rules(config)
         if config.tables % ranks.size:
             raise ValueError(
                 f"tables={config.tables} can't be shared evenly by {ranks.size} processes"
@@ -90,15 +99,18 @@ class Training:
         if start is None and config.init_from:
             start = checkpoint.load(checkpoint_of(config.init_from, rules), rules)
         self.ppo = self._learner(start, device)
-        self.games = SelfPlay(
-            rules,
-            features=self.ppo.policy.features,
-            tables=tables,
-            hands=config.hands,
-            seed=config.seed,
-            first_table=ranks.rank * tables,
-            device=device,
-        )
+        first = ranks.rank * tables
+        self.games: SelfPlay | MixedPlay
+        if config.mixed:
+            self.games = MixedPlay(
+                sets=config.rule_sets, tables=tables, hands=config.hands, seed=config.seed,
+                first_table=first, seats=config.seats, device=device,
+            )  # fmt: skip
+        else:
+            self.games = SelfPlay(
+                rules, features=self.ppo.policy.features, tables=tables, hands=config.hands,
+                seed=config.seed, first_table=first, device=device,
+            )  # fmt: skip
         self.pool = self._opponents()
         self.agent = PolicyAgent(self.ppo.policy, rules, name=config.run)
         self.decisions = 0
@@ -109,9 +121,10 @@ class Training:
         """Networks and teachers, with the weights of a checkpoint's content if there is one."""
         config, layout = self.config, layout_of(self.rules)
         blocks = start["blocks"] if start else None
+        clauses = start["clauses"] if start else HAND_CLAUSES if config.mixed else ()
         ppo = PPO(
-            Policy(layout, config.width, blocks).to(device),
-            OracleCritic(layout, config.width, blocks).to(device),
+            Policy(layout, config.width, blocks, clauses).to(device),
+            OracleCritic(layout, config.width, blocks, clauses).to(device),
             config.ppo,
             teachers=[self._teacher(name).to(device) for name in config.teachers],
             autocast=self.precision == "bfloat16",
@@ -165,19 +178,23 @@ class Training:
             DivergenceError: A probability, a loss or a weight isn't finite any more.
         """
         ppo, games, number = self.ppo, self.games, self.ppo.updates + 1
-        seating = self.pool.seating(ppo.updates, len(games.tables))
         try:
             with ppo.precision():
-                rollout = games.collect(ppo.policy, seating)
+                if isinstance(games, MixedPlay):
+                    rollouts = games.collect(ppo.policy)
+                else:
+                    seating = self.pool.seating(ppo.updates, len(games.tables))
+                    rollouts = [games.collect(ppo.policy, seating)]
             start = time.perf_counter()
-            self.figures = ppo.update(rollout, self.decisions / self.config.decisions)
+            self.figures = ppo.update(rollouts, self.decisions / self.config.decisions)
         except DivergenceError as error:
             raise DivergenceError(
                 f"update {number} of the run: {error}; try a lower learning rate than "
                 f"{self.config.ppo.learning_rate:g} (--learning-rate), or --precision float32"
             ) from None
         self._update_seconds += time.perf_counter() - start
-        self.decisions += rollout.action.numel() * self.ranks.size
+        made = sum(rollout.action.numel() for rollout in rollouts)
+        self.decisions += made * self.ranks.size
         self.pool.add(ppo.updates, ppo.policy)
 
     def save(self, path: Path) -> None:
@@ -235,7 +252,7 @@ def _settings(content: Mapping[str, Any]) -> TrainConfig:
         config = TrainConfig.from_dict(settings)
     except (AttributeError, KeyError, TypeError):
         raise ValueError("its settings are of another kind") from None
-    if Rules.profile(config.rules, config.seats) != rules_of(content):
+    if scored_rules(config) != rules_of(content) or config.mixed != bool(content["clauses"]):
         raise ValueError(f"its rules aren't what {config.rules!r} is here")
     if config.width != content["width"]:
         raise ValueError(f"its settings say width={config.width}, its networks another")

@@ -19,7 +19,7 @@ from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.base import Agent
 from black_maria_agents.features import Features, features_of, gather, hidden_size
-from black_maria_agents.network import Policy, sample
+from black_maria_agents.network import Policy, UnderRules, sample
 
 
 @kernel
@@ -71,6 +71,13 @@ class Rollout:
     total varies, plus the others' mean."""
     done: NDArray[np.bool_]
     """(T, N): the hand ended with this step."""
+    rules: Rules
+    """What was played."""
+
+    def first(self, steps: int) -> "Rollout":
+        """So many steps of it, views."""
+        parts = {name: part[:steps] for name, part in vars(self).items() if name != "rules"}
+        return Rollout(**parts, rules=self.rules)
 
 
 @dataclass(frozen=True)
@@ -142,6 +149,7 @@ class SelfPlay:
             seat=np.empty(shape, np.int64),
             rewards=np.empty((*shape, rules.seats), np.float32),
             done=np.empty(shape, np.bool_),
+            rules=rules,
         )
         # on the CPU the engine writes to the buffers themselves, elsewhere to these
         on_cpu = self._buffers.features.device.type == "cpu"
@@ -156,7 +164,7 @@ class SelfPlay:
         self.tables.reset(self._seed, hand=hand)
 
     @torch.inference_mode()
-    def collect(self, policy: Policy, seating: Seating | None = None) -> Rollout:
+    def collect(self, policy: Policy | UnderRules, seating: Seating | None = None) -> Rollout:
         """Play whole hands; a view of the buffers.
 
         Args:
@@ -168,7 +176,7 @@ class SelfPlay:
         hands = range(self.next_hand, self.next_hand + self._hands)
         self.next_hand = hands.stop
         steps = sum(rules.plies(hand) for hand in hands)
-        out = Rollout(**{name: buffer[:steps] for name, buffer in vars(self._buffers).items()})
+        out = self._buffers.first(steps)
         thinking = 0.0
         for t in range(steps):
             obs, seat = self.tables.observe()

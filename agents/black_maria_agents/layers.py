@@ -1,0 +1,70 @@
+"""The networks' inner part: from an observation's features to codes of the suits and the whole.
+
+Both networks have the cards' structure: one encoder reads each suit, its weights shared by all
+four, so that what is learnt of low diamonds holds for low clubs; a trunk joins the four codes
+with what isn't of a suit.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from black_maria.cards import NUM_SUITS
+from black_maria_agents.features import Features
+
+
+class SuitNetwork(nn.Module):
+    """From features to a code for every suit and one for the whole.
+
+    The weights of the match's features (totals, hands left) start at zero. Training on single
+    hands, where those are zero, leaves them there: such a network ignores the match.
+
+    Args:
+        features: What it reads.
+        width: Units of the trunk's two layers; a suit's two layers have a half and a quarter.
+        hidden: How many of the others' cards are read as well.
+    """
+
+    def __init__(self, features: Features, width: int, *, hidden: int = 0) -> None:
+        """Make the layers; orthogonal weights, as PPO's implementations have them."""
+        super().__init__()
+        self.per_suit, suit = features.per_suit, width // 4
+        self.suit_in = orthogonal(nn.Linear(self.per_suit, 2 * suit))
+        self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
+        self.trunk_in = orthogonal(nn.Linear(NUM_SUITS * suit + features.num_rest, width))
+        self.trunk_out = orthogonal(nn.Linear(width, width))
+        self.hidden_in: nn.Linear | None = None
+        if hidden:
+            self.hidden_in = orthogonal(nn.Linear(hidden // NUM_SUITS, 2 * suit, bias=False))
+        with torch.no_grad():
+            for block in features.rest.keys() & {"hands_left", "totals"}:
+                columns = features.rest[block]
+                own = self.per_suit - NUM_SUITS - features.num_rest
+                self.suit_in.weight[:, own:][:, columns] = 0
+                self.trunk_in.weight[:, NUM_SUITS * suit :][:, columns] = 0
+
+    def forward(
+        self, features: Tensor, hidden: Tensor | None = None, rules: None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Codes of the suits (B, 4, width / 4) and of the whole (B, width).
+
+        Args:
+            features: (B, F') int8, in the order of ``Features``.
+            hidden: (B, ``hidden_size``) int8, suit by suit.
+            rules: Nothing: it knows one kind of table.
+        """
+        suits, rest = features.tensor_split([NUM_SUITS * self.per_suit], dim=1)
+        suits, rest = suits.float(), rest.float()  # each dense: no further copies
+        code = self.suit_in(suits.view(-1, NUM_SUITS, self.per_suit))
+        if hidden is not None and self.hidden_in is not None:
+            code = code + self.hidden_in(hidden.float().view(len(suits), NUM_SUITS, -1))
+        codes = self.suit_out(code.relu_()).relu_()
+        whole = self.trunk_in(torch.cat([codes.flatten(1), rest], dim=1)).relu_()
+        return codes, self.trunk_out(whole).relu_()
+
+
+def orthogonal(layer: nn.Linear, gain: float = 2**0.5) -> nn.Linear:
+    """Give a layer orthogonal weights and zero biases."""
+    nn.init.orthogonal_(layer.weight, gain)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer

@@ -1,0 +1,89 @@
+"""Rollouts of several rules: each time others, drawn anew, every table to its end."""
+
+import numpy as np
+import torch
+
+from black_maria.clauses import stake_of
+from black_maria.rules import Rules
+from black_maria.rulesets import draw
+from black_maria_agents.network import Policy
+from black_maria_agents.training.selfplay import Rollout, SelfPlay
+
+STAKE = 43
+"""Points that every hand is scaled to, as many as the three-player page's: so that no table's
+stake drowns the others'."""
+
+
+class MixedPlay:
+    """Plays rollouts of rules drawn by (seed, hand, number), the learner in every seat.
+
+    Args:
+        sets: Rules in a rollout.
+        tables: Tables in a rollout, of all rules together; a multiple of ``sets``.
+        hands: Hands of every table in a rollout.
+        seed: Seed of rules, deals and choices.
+        first_table: Number of the first table.
+        seats: Seats of all rules; drawn without it.
+        device: Where the networks compute and the buffers for them lie.
+
+    Attributes:
+        seconds: Time spent so far, by ``"engine"`` and ``"inference"``.
+        next_hand: Number of every table's next hand.
+    """
+
+    def __init__(
+        self,
+        *,
+        sets: int,
+        tables: int,
+        hands: int,
+        seed: int,
+        first_table: int = 0,
+        seats: int | None = None,
+        device: str | torch.device = "cpu",
+    ) -> None:
+        """Start with hand 0."""
+        if tables % sets:
+            raise ValueError(f"tables={tables} can't be shared evenly by {sets} sets of rules")
+        self.next_hand = 0
+        self.seconds = {"engine": 0.0, "inference": 0.0}
+        self._sets, self._tables, self._hands = sets, tables // sets, hands
+        self._seed, self._first, self._seats, self._device = seed, first_table, seats, device
+
+    def seek(self, hand: int) -> None:
+        """Go on with every table's hand of that number."""
+        self.next_hand = hand
+
+    def collect(self, policy: Policy) -> list[Rollout]:
+        """Play whole hands, each set of rules at its own tables.
+
+        Args:
+            policy: The policy that learns, one that reads the rules; its cards are sampled.
+        """
+        rollouts = [self._play(policy, number) for number in range(self._sets)]
+        self.next_hand += self._hands
+        return rollouts
+
+    def _play(self, policy: Policy, number: int) -> Rollout:
+        """The rollout of one set of rules."""
+        rules = draw((self._seed, self.next_hand, number), self._seats)
+        play = SelfPlay(
+            rules,
+            features=policy.under(rules).features,
+            tables=self._tables,
+            hands=self._hands,
+            seed=self._seed,
+            first_table=self._first + number * self._tables,
+            device=self._device,
+        )
+        play.seek(self.next_hand)
+        rollout = play.collect(policy.under(rules))
+        rollout.rewards[:] *= np.float32(STAKE / stake_in_play(rules))
+        for what, seconds in play.seconds.items():
+            self.seconds[what] += seconds
+        return rollout
+
+
+def stake_in_play(rules: Rules) -> int:
+    """All points that are dealt in a hand, signs left out."""
+    return stake_of(rules.penalties[card] for card in rules.deck)

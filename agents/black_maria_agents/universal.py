@@ -1,0 +1,232 @@
+"""What lets a network read the rules: one for every table of three to six seats.
+
+Such a network is made for six seats. A table with fewer has features for those alone, and the
+weights of absent seats aren't used. The rules' vector (``black_maria.rules_vector``) is read once
+for each set of rules in a batch, not for each row: its code is added to the first layers of every
+row that is played by them. Prices also meet the cards themselves: what is held, on the table and
+played is read a second time, each card times its price.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from black_maria.layout import Layout, layout_of
+from black_maria.rules import Rules
+from black_maria.rules_vector import RULES_BLOCKS, RULES_SIZE, rules_vector
+from black_maria_agents.features import Features, Label, features_of, hidden_labels
+from black_maria_agents.layers import orthogonal
+
+MOST_SEATS: Final = 6
+
+
+def layout_for(seats: int) -> Layout:
+    """The layout that all rules of so many seats have, whatever else they say."""
+    return layout_of(Rules.profile("traditional", seats))
+
+
+def check_readable(rules: Rules) -> None:
+    """Refuse tables that these networks aren't made for.
+
+    Raises:
+        ValueError: Says for which they are.
+    """
+    if rules.seats > MOST_SEATS or rules.packs > 1:
+        raise ValueError(
+            f"an agent that reads the rules plays with 3 to {MOST_SEATS} seats and one pack; "
+            f"{rules.name!r} has {rules.seats} seats and {rules.packs} pack(s)"
+        )
+
+
+@dataclass(frozen=True)
+class RulesRows:
+    """Which rules each row of a batch is played by; all with features of one kind."""
+
+    features: Features
+    """What the rows hold."""
+    vectors: Tensor
+    """(n, R) float32: the rules, a vector a set."""
+    of: Tensor
+    """(B,) int64: which of them each row is played by."""
+
+    def rows(self, index: Tensor) -> "RulesRows":
+        """Some of the rows."""
+        return replace(self, of=self.of.index_select(0, index))
+
+    def part(self, rows: slice) -> "RulesRows":
+        """Some of the rows, one after another."""
+        return replace(self, of=self.of[rows])
+
+    @classmethod
+    def joined(cls, several: "Sequence[RulesRows]") -> "RulesRows":
+        """One after another; their features are of one kind."""
+        starts = np.cumsum([0, *(len(each.vectors) for each in several)])
+        of = [each.of + int(start) for each, start in zip(several, starts, strict=False)]
+        vectors = torch.cat([each.vectors for each in several])
+        return cls(several[0].features, vectors, torch.cat(of))
+
+
+def vector_of(rules: Rules) -> Tensor:
+    """The rules' vector, (1, R) float32."""
+    return torch.from_numpy(rules_vector(rules))[None]
+
+
+class RulesReader(nn.Module):
+    """From rules' vectors to what is added to a network's first layers.
+
+    Args:
+        clauses: Names of the blocks of the vector that are read.
+        suit: Units of the first layer of a suit.
+        width: Units of the trunk's first layer.
+    """
+
+    def __init__(self, clauses: Iterable[str], suit: int, width: int) -> None:
+        """Sort the blocks: of cards, which are read suit by suit, or not."""
+        super().__init__()
+        entries = np.arange(RULES_SIZE)
+        planes: list[NDArray[np.int64]] = []
+        rest: list[NDArray[np.int64]] = []
+        for name in clauses:
+            block = RULES_BLOCKS[name]
+            part = entries[block.start : block.stop]
+            of_cards = block.shape[-1] == NUM_CARDS
+            (planes if of_cards else rest).append(part)
+        cards = np.stack(planes).reshape(-1, NUM_SUITS, NUM_RANKS).swapaxes(0, 1)
+        self._planes = torch.from_numpy(cards.reshape(NUM_SUITS, -1).copy())
+        self._rest = torch.from_numpy(np.concatenate(rest))
+        prices = RULES_BLOCKS["penalties"]
+        self._prices = torch.arange(prices.start, prices.stop)
+        inputs = self._planes.shape[1] + len(self._rest)
+        self.told_in = nn.Linear(inputs, suit)
+        self.told_out = nn.Linear(suit, suit)
+        self.whole = nn.Linear(len(self._rest), width)
+
+    def forward(self, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Prices (n, 4, 13), for the suits (n, 4, suit) and for the whole (n, width).
+
+        Args:
+            vectors: (n, R) float32.
+        """
+        at = vectors.device
+        rest = vectors[:, self._rest.to(at)]
+        planes = vectors[:, self._planes.to(at)]
+        both = torch.cat([planes, rest[:, None].expand(-1, NUM_SUITS, -1)], dim=-1)
+        suits = self.told_out(self.told_in(both).relu_())
+        prices = vectors[:, self._prices.to(at)].view(-1, NUM_SUITS, NUM_RANKS)
+        return prices, suits, self.whole(rest)
+
+
+class UniversalNetwork(nn.Module):
+    """From features and rules to a code for every suit and one for the whole.
+
+    As ``network.SuitNetwork``, for any number of seats.
+
+    Args:
+        blocks: The blocks of the observation that it reads, by name.
+        clauses: The blocks of the rules' vector that it reads, by name.
+        width: Units of the trunk's two layers; a suit's two layers have a half and a quarter.
+        hidden: Whether the others' cards are read as well.
+    """
+
+    def __init__(
+        self, blocks: Iterable[str], clauses: Iterable[str], width: int, *, hidden: bool = False
+    ) -> None:
+        """Make the layers; orthogonal weights, as PPO's implementations have them."""
+        super().__init__()
+        suit, self._all = width // 4, features_of(layout_for(MOST_SEATS), blocks)
+        self.suit_in = orthogonal(nn.Linear(self._all.per_suit, 2 * suit))
+        self.priced_in = orthogonal(nn.Linear(len(PRICED) * NUM_RANKS, 2 * suit, bias=False))
+        self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
+        self.trunk_in = orthogonal(nn.Linear(NUM_SUITS * suit, width))
+        self.rest_in = orthogonal(nn.Linear(self._all.num_rest, width, bias=False))
+        self.trunk_out = orthogonal(nn.Linear(width, width))
+        self.rules = RulesReader(clauses, 2 * suit, width)
+        self.hidden_in: nn.Linear | None = None
+        if hidden:
+            inputs = len(hidden_labels(MOST_SEATS))
+            self.hidden_in = orthogonal(nn.Linear(inputs, 2 * suit, bias=False))
+        with torch.no_grad():  # as SuitNetwork: single hands leave them there
+            for layer, labels in (
+                (self.suit_in, self._all.suit_labels), (self.rest_in, self._all.rest_labels)
+            ):  # fmt: skip
+                of_match = [label[0] in ("hands_left", "totals") for label in labels]
+                layer.weight[:, torch.tensor(of_match)] = 0
+        self._places: dict[tuple[Any, ...], _Places] = {}
+
+    def forward(
+        self, features: Tensor, hidden: Tensor | None, rules: RulesRows
+    ) -> tuple[Tensor, Tensor]:
+        """Codes of the suits (B, 4, width / 4) and of the whole (B, width).
+
+        Args:
+            features: (B, F') int8, in the order of ``rules.features``.
+            hidden: (B, ``hidden_size``) int8, suit by suit.
+            rules: What the rows are played by.
+        """
+        here = self._places_of(rules.features, features.device)
+        prices, suit_code, whole_code = self.rules(rules.vectors)
+        per_suit = rules.features.per_suit
+        suits, rest = features.tensor_split([NUM_SUITS * per_suit], dim=1)
+        suits, rest = suits.float().view(-1, NUM_SUITS, per_suit), rest.float()
+        priced = torch.cat([
+            suits[..., cards].unflatten(-1, (-1, NUM_RANKS)).sum(-2) for cards in here.priced
+        ], dim=-1)  # fmt: skip
+        code = functional.linear(suits, self.suit_in.weight[:, here.suit], self.suit_in.bias)
+        code = code + self.priced_in(priced * prices.repeat(1, 1, len(PRICED))[rules.of])
+        code = code + suit_code[rules.of]
+        if hidden is not None and self.hidden_in is not None:
+            others = hidden.float().view(len(suits), NUM_SUITS, -1)
+            code = code + functional.linear(others, self.hidden_in.weight[:, here.hidden])
+        codes = self.suit_out(code.relu_()).relu_()
+        whole = self.trunk_in(codes.flatten(1))
+        whole = whole + functional.linear(rest, self.rest_in.weight[:, here.rest])
+        whole = (whole + whole_code[rules.of]).relu_()
+        return codes, self.trunk_out(whole).relu_()
+
+    def _places_of(self, features: Features, device: torch.device) -> "_Places":
+        """Where a table's features stand among those of six seats."""
+        key = features.seats, *features.blocks, device
+        if key not in self._places:
+            hidden = hidden_labels(features.seats)
+            with torch.inference_mode(False):  # training needs them, too
+                self._places[key] = _Places(
+                    suit=_found(features.suit_labels, self._all.suit_labels, device),
+                    rest=_found(features.rest_labels, self._all.rest_labels, device),
+                    hidden=_found(hidden, hidden_labels(MOST_SEATS), device),
+                    priced=[_cards(features.suit_labels, block) for block in PRICED],
+                )
+        return self._places[key]
+
+
+PRICED: Final = ("holding", "trick", "played")
+"""Blocks of cards that are read once more times their prices, all seats together."""
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Columns of the weights for six seats that a table with fewer needs."""
+
+    suit: Tensor
+    rest: Tensor
+    hidden: Tensor
+    priced: list[slice]
+    """Where the blocks ``PRICED`` stand among a suit's features."""
+
+
+def _found(labels: list[Label], among: list[Label], device: torch.device) -> Tensor:
+    """Where labels stand among others."""
+    places = {label: place for place, label in enumerate(among)}
+    return torch.tensor([places[label] for label in labels], device=device)
+
+
+def _cards(labels: list[Label], block: str) -> slice:
+    """Where a block of cards stands among a suit's features, seat after seat."""
+    places = [place for place, label in enumerate(labels) if label[0] == block]
+    return slice(places[0], places[-1] + 1)
