@@ -178,16 +178,22 @@ class UniversalNetwork(nn.Module):
         priced = torch.cat([
             suits[..., cards].unflatten(-1, (-1, NUM_RANKS)).sum(-2) for cards in here.priced
         ], dim=-1)  # fmt: skip
-        code = functional.linear(suits, self.suit_in.weight[:, here.suit], self.suit_in.bias)
-        code = code + self.priced_in(priced * prices.repeat(1, 1, len(PRICED))[rules.of])
-        code = code + suit_code[rules.of]
+        priced = priced * prices.repeat(1, 1, len(PRICED)).index_select(0, rules.of)
+        # products with a 1 among zeros: faster to learn through than picking rows
+        played_by = functional.one_hot(rules.of, len(rules.vectors)).float()
+        code = (played_by @ suit_code.flatten(1)).unflatten(1, (NUM_SUITS, -1))
+        code = code + functional.linear(
+            torch.cat([suits, priced], dim=-1),
+            torch.cat([self.suit_in.weight.index_select(1, here.suit), self.priced_in.weight], 1),
+            self.suit_in.bias,
+        )
         if hidden is not None and self.hidden_in is not None:
             others = hidden.float().view(len(suits), NUM_SUITS, -1)
-            code = code + functional.linear(others, self.hidden_in.weight[:, here.hidden])
+            code = code + functional.linear(others, self.hidden_in.weight.index_select(1, here.hidden))
         codes = self.suit_out(code.relu_()).relu_()
-        whole = self.trunk_in(codes.flatten(1))
-        whole = whole + functional.linear(rest, self.rest_in.weight[:, here.rest])
-        whole = (whole + whole_code[rules.of]).relu_()
+        whole = self.trunk_in(codes.flatten(1)) + played_by @ whole_code
+        whole = whole + functional.linear(rest, self.rest_in.weight.index_select(1, here.rest))
+        whole = whole.relu_()
         return codes, self.trunk_out(whole).relu_()
 
     def _places_of(self, features: Features, device: torch.device) -> "_Places":
