@@ -4,6 +4,7 @@
     python evaluate.py runs/first/agent.pt duck heuristic --until 0.1 --out results.json
     python evaluate.py heuristic duck random --plot cross.png --record hands.jsonl
     python evaluate.py heuristic duck --matches 500
+    python evaluate.py champion:universal --rulesets held-out --plot edges.png
     torchrun --nproc_per_node 2 evaluate.py heuristic pimc:worlds=30,sims=333 --deals 200
 
 Every pair plays both tables, on the same deals in every rotation of the seats. Ctrl-C saves and
@@ -32,8 +33,9 @@ import dataclasses
 import math
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:  # at run time where they are needed: --help needs no PyTorch
     from black_maria.rules import Rules
     from black_maria_agents.console import PlainConsole
     from black_maria_agents.measuring import Result
+    from black_maria_agents.measuring.generalisation import Generalisation
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,9 @@ class EvaluateConfig:
     """The profile to play by."""
     seats: int | None = None
     """Players at the table, where the profile leaves it open."""
+    rulesets: Literal["held-out", "profiles"] | None = None
+    """Measure each agent's edge over heuristic under many rules: those that no training sees, or
+    the books' profiles. Checkpoints are those that read the rules, or fit."""
     sampled: bool = False
     """Let checkpoints draw from their policy; otherwise they play the likeliest card."""
     out: Path | None = None
@@ -87,6 +93,10 @@ class EvaluateConfig:
         for name in ("deals", "matches"):
             if (games := getattr(self, name)) is not None and games < 1:
                 raise ValueError(f"{name}={games}: there must be at least one game to play")
+        if self.rulesets and (self.matches or self.until or self.record or self.keep or self.seats):
+            raise ValueError(
+                "rulesets: only --deals, --seed, --sampled, --out and --plot go with it"
+            )
         if self.until is not None and not (0 < self.until < math.inf):
             raise ValueError(f"until={self.until}: give a half-width above 0, as in 0.1")
         files = {self.out: ".json", self.plot: ".png", self.record: ".jsonl", self.keep: ".npz"}
@@ -94,7 +104,7 @@ class EvaluateConfig:
         check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})
 
 
-def main(config: EvaluateConfig) -> "list[Result]":
+def main(config: EvaluateConfig) -> "list[Result] | list[Generalisation]":
     """Measure, write and print; the results, a table after the other.
 
     Raises:
@@ -113,6 +123,8 @@ def main(config: EvaluateConfig) -> "list[Result]":
     from black_maria_agents.measuring.stopping import MAX_UNTIL
 
     config.check()
+    if config.rulesets is not None:
+        return by_rule_sets(config)
     rules = Rules.profile(config.rules, config.seats)
     names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
     if len(names) < 2:
@@ -154,6 +166,32 @@ def main(config: EvaluateConfig) -> "list[Result]":
     return results
 
 
+def by_rule_sets(config: EvaluateConfig) -> "list[Generalisation]":
+    """Measure every agent under many rules, write and print; the results."""
+    from black_maria_agents import load_agent
+    from black_maria_agents.console import PlainConsole, progress_on
+    from black_maria_agents.measuring import generalisation
+
+    sets = generalisation.rule_sets(config.rulesets)
+    agents = {
+        name: partial(load_agent, name, greedy=not config.sampled)
+        for name in config.agents or ("champion:universal",)
+    }
+    for make in agents.values():
+        for rules in sets.values():  # a file that doesn't fit is refused before any card
+            make(rules)
+    console = PlainConsole()
+    with progress_on(console, "measuring") as progress:
+        results = generalisation.measure_rule_sets(
+            agents, sets, config.deals or 300, seed=config.seed, progress=progress
+        )
+    generalisation.save(results, dataclasses.asdict(config), config.out, config.plot)
+    for table in generalisation.generalisation_tables(results):
+        console.print(table)
+    console.check()
+    return results
+
+
 def show(
     config: EvaluateConfig, results: "list[Result]", rules: "Rules", console: "PlainConsole"
 ) -> None:
@@ -183,4 +221,5 @@ if __name__ == "__main__":
 
     with border("evaluate.py"):
         found = main(asked)
-        sys.exit(INTERRUPTED if not found or any(result.partial for result in found) else 0)
+        partial_result = any(getattr(result, "partial", False) for result in found)
+        sys.exit(INTERRUPTED if not found or partial_result else 0)

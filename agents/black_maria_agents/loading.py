@@ -13,10 +13,15 @@ from black_maria_agents.options import options_of
 from black_maria_agents.search import pimc, policy_search
 from black_maria_agents.search.pimc import search_agent
 from black_maria_agents.search.policy_search import PolicySearch
+from black_maria_agents.universal import check_readable
 
 _FOLDER: Final = Path(__file__).parent / "champions"
-CHAMPIONS: Final = tuple(sorted(path.stem for path in _FOLDER.glob("*.pt")))
-"""Profiles that the package has a trained champion for."""
+UNIVERSAL: Final = "champion:universal"
+"""The champion that reads the rules."""
+CHAMPIONS: Final = tuple(
+    sorted(path.stem for path in _FOLDER.glob("*.pt") if path.stem != "universal")
+)
+"""Profiles that the package has a trained champion of its own for."""
 _SEARCH_OPTIONS: Final[Mapping[str, int | str | None]] = {
     "policy": "champion",
     "worlds": policy_search.WORLDS,
@@ -26,23 +31,30 @@ _SEARCH_OPTIONS: Final[Mapping[str, int | str | None]] = {
 def checkpoint_of(name: str | Path, rules: Rules) -> Path:
     """The file of ``"champion"`` for these rules; any other name is a path itself.
 
+    A profile's own champion comes first; ``"champion:universal"``, which reads the rules, is for
+    all others.
+
     Raises:
         ValueError: These rules have no champion.
     """
-    if name != "champion":
+    if name not in ("champion", UNIVERSAL):
         return Path(name)
-    if rules.name not in CHAMPIONS:
-        there = ", ".join(CHAMPIONS)
-        raise ValueError(f"there is no champion of {rules.name!r}, but of: {there}")
-    return _FOLDER / f"{rules.name}.pt"
+    if name == "champion" and rules.name in CHAMPIONS and rules == Rules.profile(rules.name):
+        return _FOLDER / f"{rules.name}.pt"
+    try:
+        check_readable(rules)
+    except ValueError as error:
+        raise ValueError(f"there is no champion of {rules.name!r}: {error}") from None
+    return _FOLDER / "universal.pt"
 
 
 def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool = True) -> Agent:
     """An agent by name or by its checkpoint's path.
 
     Args:
-        name: ``"random"``, ``"duck"``, ``"heuristic"``; ``"champion"``, the best network trained
-            for these rules; a search such as ``"pimc"`` or ``"pimc:worlds=30,sims=333"``; a
+        name: ``"random"``, ``"duck"``, ``"heuristic"``; ``"champion"``, the best network for
+            these rules: their own, or one that reads any rules of 3 to 6 seats and one pack,
+            ``"champion:universal"``; a search such as ``"pimc"`` or ``"pimc:worlds=30,sims=333"``; a
             policy that searches, ``"search:policy=champion,worlds=16"``, its policy a name or a
             path; or a path such as ``"runs/first/agent.pt"``.
         rules: A profile's name or rules.
@@ -64,7 +76,7 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
         if not isinstance(policy, PolicyAgent):
             raise ValueError(f"{name!r}: {options['policy']} isn't a network to search with")
         return PolicySearch(policy, rules, worlds=int(options["worlds"] or 0), name=name)
-    if name == "champion" or Path(name).suffix == ".pt" or _there(name):
+    if name in ("champion", UNIVERSAL) or Path(name).suffix == ".pt" or _there(name):
         path = checkpoint_of(name, rules)
         if path.is_dir():
             raise ValueError(

@@ -189,7 +189,9 @@ class UniversalNetwork(nn.Module):
         )
         if hidden is not None and self.hidden_in is not None:
             others = hidden.float().view(len(suits), NUM_SUITS, -1)
-            code = code + functional.linear(others, self.hidden_in.weight.index_select(1, here.hidden))
+            code = code + functional.linear(
+                others, self.hidden_in.weight.index_select(1, here.hidden)
+            )
         codes = self.suit_out(code.relu_()).relu_()
         whole = self.trunk_in(codes.flatten(1)) + played_by @ whole_code
         whole = whole + functional.linear(rest, self.rest_in.weight.index_select(1, here.rest))

@@ -3,15 +3,10 @@
 import numpy as np
 import torch
 
-from black_maria.clauses import stake_of
-from black_maria.rules import Rules
 from black_maria.rulesets import draw
 from black_maria_agents.network import Policy
+from black_maria_agents.scoring import STAKE, stake_in_play
 from black_maria_agents.training.selfplay import Rollout, SelfPlay
-
-STAKE = 43
-"""Points that every hand is scaled to, as many as the three-player page's: so that no table's
-stake drowns the others'."""
 
 
 class MixedPlay:
@@ -82,8 +77,3 @@ class MixedPlay:
         for what, seconds in play.seconds.items():
             self.seconds[what] += seconds
         return rollout
-
-
-def stake_in_play(rules: Rules) -> int:
-    """All points that are dealt in a hand, signs left out."""
-    return stake_of(rules.penalties[card] for card in rules.deck)
