@@ -17,7 +17,8 @@ Shapes = Mapping[str, tuple[int, ...]]
 
 _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "rules": (dict,), "blocks": (dict,), "clauses": (tuple, list), "width": (int,),
-    "policy": (dict,), "critic": (dict,), "config": (dict,), "decisions": (int,), "training": (dict, type(None)),
+    "policy": (dict,), "critic": (dict,), "config": (dict,), "decisions": (int,),
+    "training": (dict, type(None)),
 }  # fmt: skip
 _TRAINING_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "optimizer": (dict,), "updates": (int,), "next_hand": (int,), "pool": (list,),

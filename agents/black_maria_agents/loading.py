@@ -54,9 +54,10 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
     Args:
         name: ``"random"``, ``"duck"``, ``"heuristic"``; ``"champion"``, the best network for
             these rules: their own, or one that reads any rules of 3 to 6 seats and one pack,
-            ``"champion:universal"``; a search such as ``"pimc"`` or ``"pimc:worlds=30,sims=333"``; a
-            policy that searches, ``"search:policy=champion,worlds=16"``, its policy a name or a
-            path; or a path such as ``"runs/first/agent.pt"``.
+            ``"champion:universal"``; a search such as ``"pimc"`` or
+            ``"pimc:worlds=30,sims=333"``; a policy that searches,
+            ``"search:policy=champion,worlds=16"``, its policy a name or a path; or a path such
+            as ``"runs/first/agent.pt"``.
         rules: A profile's name or rules.
         greedy: For networks: play the likeliest card; otherwise sample from the policy.
 

@@ -102,7 +102,7 @@ class RulesReader(nn.Module):
         self._planes = torch.from_numpy(cards.reshape(NUM_SUITS, -1).copy())
         self._rest = torch.from_numpy(np.concatenate(rest))
         prices = RULES_BLOCKS["penalties"]
-        self._prices = torch.arange(prices.start, prices.stop)
+        self._prices = slice(prices.start, prices.stop)
         inputs = self._planes.shape[1] + len(self._rest)
         self.told_in = nn.Linear(inputs, suit)
         self.told_out = nn.Linear(suit, suit)
@@ -119,7 +119,7 @@ class RulesReader(nn.Module):
         planes = vectors[:, self._planes.to(at)]
         both = torch.cat([planes, rest[:, None].expand(-1, NUM_SUITS, -1)], dim=-1)
         suits = self.told_out(self.told_in(both).relu_())
-        prices = vectors[:, self._prices.to(at)].view(-1, NUM_SUITS, NUM_RANKS)
+        prices = vectors[:, self._prices].reshape(-1, NUM_SUITS, NUM_RANKS)
         return prices, suits, self.whole(rest)
 
 
@@ -189,9 +189,8 @@ class UniversalNetwork(nn.Module):
         )
         if hidden is not None and self.hidden_in is not None:
             others = hidden.float().view(len(suits), NUM_SUITS, -1)
-            code = code + functional.linear(
-                others, self.hidden_in.weight.index_select(1, here.hidden)
-            )
+            weight = self.hidden_in.weight.index_select(1, here.hidden)
+            code = code + functional.linear(others, weight)
         codes = self.suit_out(code.relu_()).relu_()
         whole = self.trunk_in(codes.flatten(1)) + played_by @ whole_code
         whole = whole + functional.linear(rest, self.rest_in.weight.index_select(1, here.rest))

@@ -86,9 +86,8 @@ def measure_rule_sets(
     for agent, make in agents.items():
         for name, rules in sets.items():
             progress(len(results), len(agents) * len(sets), f"{agent}: {name}")
-            scores = play_deals(
-                make(rules), make_bot(RIVAL, rules), range(deals), seed=TEST_SEEDS + seed, rules=rules
-            )  # fmt: skip
+            rival, numbers = make_bot(RIVAL, rules), range(deals)
+            scores = play_deals(make(rules), rival, numbers, seed=TEST_SEEDS + seed, rules=rules)
             edge = Estimate.of(_edges(scores, rules).mean(axis=1))
             results.append(Generalisation(agent, name, rules.seats, deals, edge))
     return results
