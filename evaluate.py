@@ -33,7 +33,6 @@ import dataclasses
 import math
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -124,7 +123,12 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Generalisation]":
 
     config.check()
     if config.rulesets is not None:
-        return by_rule_sets(config)
+        from black_maria_agents.measuring import generalisation
+
+        return generalisation.command(
+            config.agents or ("champion:universal",), config.rulesets, config.deals or 300,
+            seed=config.seed, greedy=not config.sampled, out=config.out, picture=config.plot,
+        )  # fmt: skip
     rules = Rules.profile(config.rules, config.seats)
     names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
     if len(names) < 2:
@@ -163,32 +167,6 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Generalisation]":
         if failure is not None:
             raise failure
         console.check()
-    return results
-
-
-def by_rule_sets(config: EvaluateConfig) -> "list[Generalisation]":
-    """Measure every agent under many rules, write and print; the results."""
-    from black_maria_agents import load_agent
-    from black_maria_agents.console import PlainConsole, progress_on
-    from black_maria_agents.measuring import generalisation
-
-    sets = generalisation.rule_sets(config.rulesets)
-    agents = {
-        name: partial(load_agent, name, greedy=not config.sampled)
-        for name in config.agents or ("champion:universal",)
-    }
-    for make in agents.values():
-        for rules in sets.values():  # a file that doesn't fit is refused before any card
-            make(rules)
-    console = PlainConsole()
-    with progress_on(console, "measuring") as progress:
-        results = generalisation.measure_rule_sets(
-            agents, sets, config.deals or 300, seed=config.seed, progress=progress
-        )
-    generalisation.save(results, dataclasses.asdict(config), config.out, config.plot)
-    for table in generalisation.generalisation_tables(results):
-        console.print(table)
-    console.check()
     return results
 
 

@@ -176,12 +176,13 @@ class UniversalNetwork(nn.Module):
         suits, rest = features.tensor_split([NUM_SUITS * per_suit], dim=1)
         suits, rest = suits.float().view(-1, NUM_SUITS, per_suit), rest.float()
         priced = torch.cat([
-            suits[..., cards].unflatten(-1, (-1, NUM_RANKS)).sum(-2) for cards in here.priced
+            suits[..., cards].view(*suits.shape[:2], count, NUM_RANKS).sum(-2)
+            for cards, count in here.priced
         ], dim=-1)  # fmt: skip
         priced = priced * prices.repeat(1, 1, len(PRICED)).index_select(0, rules.of)
         # products with a 1 among zeros: faster to learn through than picking rows
         played_by = functional.one_hot(rules.of, len(rules.vectors)).float()
-        code = (played_by @ suit_code.flatten(1)).unflatten(1, (NUM_SUITS, -1))
+        code = (played_by @ suit_code.flatten(1)).view(len(suits), *suit_code.shape[1:])
         code = code + functional.linear(
             torch.cat([suits, priced], dim=-1),
             torch.cat([self.suit_in.weight.index_select(1, here.suit), self.priced_in.weight], 1),
@@ -223,8 +224,8 @@ class _Places:
     suit: Tensor
     rest: Tensor
     hidden: Tensor
-    priced: list[slice]
-    """Where the blocks ``PRICED`` stand among a suit's features."""
+    priced: list[tuple[slice, int]]
+    """Where the blocks ``PRICED`` stand among a suit's features, and for how many seats."""
 
 
 def _found(labels: list[Label], among: list[Label], device: torch.device) -> Tensor:
@@ -233,7 +234,7 @@ def _found(labels: list[Label], among: list[Label], device: torch.device) -> Ten
     return torch.tensor([places[label] for label in labels], device=device)
 
 
-def _cards(labels: list[Label], block: str) -> slice:
-    """Where a block of cards stands among a suit's features, seat after seat."""
+def _cards(labels: list[Label], block: str) -> tuple[slice, int]:
+    """Where a block of cards stands among a suit's features, seat after seat, and how many."""
     places = [place for place, label in enumerate(labels) if label[0] == block]
-    return slice(places[0], places[-1] + 1)
+    return slice(places[0], places[-1] + 1), len(places) // NUM_RANKS

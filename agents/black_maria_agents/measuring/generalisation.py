@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +23,9 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria.rulesets import HELD_OUT
 from black_maria_agents.base import Agent
+from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.files import replacing
+from black_maria_agents.loading import load_agent
 from black_maria_agents.measuring.duplicate import play_deals
 from black_maria_agents.measuring.results import Estimate
 from black_maria_agents.scoring import STAKE, stake_in_play
@@ -48,6 +51,38 @@ def rule_sets(which: str) -> dict[str, Rules]:
         }
         return {name: rules for name, rules in every.items() if rules.packs == 1}
     raise ValueError(f"rulesets={which!r}: there are held-out and profiles")
+
+
+def command(
+    names: Sequence[str],
+    which: str,
+    deals: int,
+    *,
+    seed: int = 0,
+    greedy: bool = True,
+    out: Path | None = None,
+    picture: Path | None = None,
+) -> "list[Generalisation]":
+    """Measure agents by name under many rules, write and print; what ``evaluate.py`` calls.
+
+    Raises:
+        ValueError: An unknown agent, or one that can't play by some of the rules.
+        OSError: A file can't be written; the results have been printed.
+    """
+    sets = rule_sets(which)
+    agents = {name: partial(load_agent, name, greedy=greedy) for name in names}
+    for make in agents.values():
+        for rules in sets.values():  # a file that doesn't fit is refused before any card
+            make(rules)
+    console = PlainConsole()
+    with progress_on(console, "measuring") as progress:
+        results = measure_rule_sets(agents, sets, deals, seed=seed, progress=progress)
+    for table in generalisation_tables(results):
+        console.print(table)
+    about = {"agents": list(names), "rulesets": which, "seed": seed, "rival": RIVAL}
+    save(results, about, out, picture)
+    console.check()
+    return results
 
 
 @dataclass(frozen=True)
@@ -82,7 +117,7 @@ def measure_rule_sets(
     Returns:
         Agent after agent, in the order of the sets.
     """
-    results = []
+    results: list[Generalisation] = []
     for agent, make in agents.items():
         for name, rules in sets.items():
             progress(len(results), len(agents) * len(sets), f"{agent}: {name}")

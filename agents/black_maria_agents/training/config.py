@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import tyro
 
-from black_maria.given import shown
+from black_maria.given import choice, shown
 from black_maria.threads import cores
 from black_maria_agents.seeds import VALIDATION_SEED
 from black_maria_agents.training.checks import check_real, check_whole
@@ -35,6 +35,9 @@ class TrainConfig:
     """Players at the table, where the profile leaves it open; 3 to 6 of mixed rules."""
     rule_sets: int = 16
     """Mixed rules in a rollout, each at as many tables."""
+    episode: str = "hand"
+    """What is played for: ``hand``, few points; or ``match``: a hand is rewarded by what it
+    changes in the chance to win, and starts from totals as matches reach them."""
     decisions: int = 5_000_000
     """Decisions of all seats, rounded up to whole rollouts."""
     tables: int = 512
@@ -97,6 +100,9 @@ class TrainConfig:
             if isinstance(given, str) or not all(isinstance(each, str) for each in given):
                 raise ValueError(f"{name}={shown(given)}: give names, as in ('duck',)")
             object.__setattr__(self, name, tuple(given))
+        choice(self.episode, "episode", ("hand", "match"))
+        if self.episode == "match" and (self.mixed or self.hands > 1):
+            raise ValueError("episode=match is learnt by one profile, with hands=1")
         others = bool(self.opponents or self.snapshots)
         if self.mixed and (others or self.best_response_to or self.teachers or self.init_from):
             raise ValueError(

@@ -242,7 +242,7 @@ class PPO:
             kinds.setdefault(kind, []).append(batch)
         batches = [Batch.joined(alike) for alike in kinds.values()]
         advantages = self._normalised(torch.cat([batch.advantage for batch in batches]))
-        parts = advantages.split([len(batch.advantage) for batch in batches])
+        parts = torch.split(advantages, [len(batch.advantage) for batch in batches])
         return [replace(batch, advantage=part) for batch, part in zip(batches, parts, strict=True)]
 
     def batch(self, rollout: Rollout) -> Batch:

@@ -26,6 +26,7 @@ from black_maria_agents.distributed import Ranks
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 from black_maria_agents.training.config import TrainConfig
+from black_maria_agents.training.match import MatchPlay, check_match, hand_outcomes
 from black_maria_agents.training.mixed import MixedPlay
 from black_maria_agents.training.opponents import OpponentPool
 from black_maria_agents.training.ppo import PPO, choose_precision
@@ -107,10 +108,16 @@ class Training:
                 first_table=first, seats=config.seats, device=device,
             )  # fmt: skip
         else:
-            self.games = SelfPlay(
-                rules, features=self.ppo.policy.features, tables=tables, hands=config.hands,
-                seed=config.seed, first_table=first, device=device,
-            )  # fmt: skip
+            arguments: dict[str, Any] = {
+                "features": self.ppo.policy.features, "tables": tables, "seed": config.seed,
+                "first_table": first, "device": device,
+            }  # fmt: skip
+            if config.episode == "match":
+                check_match(rules)
+                player = load_agent(config.init_from or "heuristic", rules)
+                self.games = MatchPlay(rules, hand_outcomes(player, rules), **arguments)
+            else:
+                self.games = SelfPlay(rules, hands=config.hands, **arguments)
         self.pool = self._opponents()
         self.agent = PolicyAgent(self.ppo.policy, rules, name=config.run)
         self.decisions = 0
