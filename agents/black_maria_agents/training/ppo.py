@@ -396,7 +396,7 @@ class PPO:
             loss, found = self.losses(part, progress)
             (weight * share * loss).backward()  # type: ignore[no-untyped-call]
             for name, figure in found.items():
-                figures[name] = figures.get(name, 0) + share * figure
+                figures[name] = figures.get(name, 0) + share * figure.detach()
         self._ranks.average_gradients(self._parameters)
         for network in (self.policy, self.critic):
             nn.utils.clip_grad_norm_(network.parameters(), self.config.max_grad_norm)

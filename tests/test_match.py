@@ -1,0 +1,141 @@
+"""Playing for the match: chances to win worked out by hand, rewards, starts, rules refused."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from black_maria import Rules, Tables
+from black_maria_agents import load_agent
+from black_maria_agents.training.match import (
+    WIN_POINTS,
+    MatchPlay,
+    check_match,
+    hand_outcomes,
+    totals_reached,
+    win_chances,
+)
+from test_universal import policy
+
+RULES = Rules()
+OUTCOMES = np.array([[2, 0, 0], [0, 1, 1], [0, 2, 0], [0, 2, 0]])
+
+
+def by_hand(totals, limit):
+    """Shares of the win, dealer's first, by following every course of the match."""
+    shares = [Fraction(0)] * 3
+    for points in OUTCOMES.tolist():
+        after = [a + b for a, b in zip(totals, points, strict=True)]
+        if max(after) >= limit:
+            best = [total == min(after) for total in after]
+            then = [Fraction(won, sum(best)) for won in best]
+        else:
+            left_deals = by_hand(after[1:] + after[:1], limit)
+            then = left_deals[-1:] + left_deals[:-1]
+        shares = [a + b / len(OUTCOMES) for a, b in zip(shares, then, strict=True)]
+    return shares
+
+
+@pytest.mark.parametrize("totals", [(0, 0, 0), (0, 2, 4), (4, 1, 0), (3, 3, 2)])
+def test_chances__are_those_of_every_course_followed_by_hand(totals):
+    chances = win_chances(OUTCOMES, 5)
+    assert chances[totals] == pytest.approx([float(share) for share in by_hand(list(totals), 5)])
+
+
+def test_chances__add_up_to_one_match_everywhere():
+    assert np.allclose(win_chances(OUTCOMES, 7).sum(axis=-1), 1)
+
+
+def test_totals__begin_at_nothing_and_stay_below_the_limit():
+    reached = totals_reached(OUTCOMES, 7, matches=50)
+    assert (reached[:50] == 0).all()
+    assert reached.max() < 7
+    assert (reached[50:100].sum(axis=1) == 2).all()  # the second hands
+
+
+def test_outcomes__are_the_points_from_the_dealer_on():
+    duck = load_agent("duck")
+    points = hand_outcomes(duck, RULES, 60)
+    assert points.shape == (60, 3)
+    assert (points.sum(axis=1) == 43).all()
+    tables = Tables(60, RULES, seed=2**63 - 1, deal_on=False)
+    dealer = tables.states()["dealer"].astype(int)
+    while not tables.step(duck.act(tables.observe()[0], tables.keys()))[1].all():
+        pass
+    penalties = tables.states()["penalties"]
+    assert (points[:, 0] == penalties[np.arange(60), dealer]).all()
+    assert (points[:, 1] == penalties[np.arange(60), (dealer + 1) % 3]).all()
+
+
+def test_match_play__rewards_are_changes_of_the_chance_to_win():
+    outcomes = hand_outcomes(load_agent("duck"), RULES, 60)
+    games = MatchPlay(RULES, outcomes, tables=40, seed=3)
+    rollout = games.collect(load_agent("champion").policy)
+    assert (rollout.rewards[:-1] == 0).all()  # a hand's points aren't rewarded by themselves
+    gained = rollout.rewards[-1]
+    assert np.abs(gained.sum(axis=1)).max() < 1e-3
+    assert 0 < np.abs(gained).max() <= WIN_POINTS
+    totals = np.array([[99, 40, 40], [12, 99, 50]])
+    before = games._chance(totals, np.array([0, 2]))
+    assert before[0, 0] < before[0, 1]
+    assert before[1, 0] > before[1, 2] > before[1, 1]
+    over = games._chance(np.array([[100, 40, 40], [10, 130, 30]]), np.array([1, 1]))
+    assert over.tolist() == [[0, 0.5, 0.5], [1, 0, 0]]
+
+
+def test_match_play__starts_follow_from_the_seed_and_differ_between_tables():
+    outcomes = hand_outcomes(load_agent("duck"), RULES, 60)
+    agent = load_agent("champion").policy
+
+    def starts(**changes):
+        games = MatchPlay(RULES, outcomes, **({"tables": 30, "seed": 3} | changes))
+        games.seek(4)
+        return games.collect(agent).features[0].numpy()
+
+    assert (starts() == starts()).all()
+    assert (starts() != starts(first_table=30)).any()
+    assert len({row.tobytes() for row in starts()}) == 30
+
+
+def test_chances__are_borne_out_by_matches():
+    """Totals after some hands of real matches, and how often the seats then won."""
+    duck, matches = load_agent("duck"), 600
+    outcomes = hand_outcomes(duck, RULES, 2000)
+    chances = win_chances(outcomes, 100)
+    tables = Tables(matches, RULES, seed=9, episode="match", deal_on=False)
+    states, playing = tables.states(), np.ones(matches, np.bool_)
+    leads, found = np.full(matches, -1), np.zeros(matches)
+    while playing.any():
+        at_start = playing & (states["match_hand"] == 4) & (leads < 0)
+        totals = tables.totals()
+        for row in np.flatnonzero(at_start):
+            dealer = int(states["dealer"][row])
+            lead = int(totals[row].argmin())
+            place = (lead - dealer) % 3
+            at = tuple(totals[row][(dealer + np.arange(3)) % 3])
+            leads[row], found[row] = lead, chances[at][place]
+        actions, still = np.zeros(matches, np.int64), np.flatnonzero(playing)
+        part = {name: values[still] for name, values in tables.observe()[0].items()}
+        actions[still] = duck.act(part, tables.keys()[still])
+        playing &= ~tables.step(actions, playing)[1]
+    rows = leads >= 0
+    won = states["winners"][:, None] >> np.arange(3) & 1
+    share = (won / won.sum(axis=1, keepdims=True))[np.arange(matches), leads][rows]
+    error = share.std() / np.sqrt(rows.sum())
+    assert rows.sum() > 400
+    assert abs(share.mean() - found[rows].mean()) < 4 * error
+    assert found[rows].mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [Rules.profile("omnibus"), Rules.profile("four_player"), Rules(moon="subtract"),
+     Rules(match_points=1000)],
+)  # fmt: skip
+def test_match__rules_of_other_kinds_are_refused_in_words(rules):
+    with pytest.raises(ValueError, match=r"episode=match: .*(three seats|more than 200)"):
+        check_match(rules)
+
+
+def test_match_play__reads_the_totals():
+    assert "totals" in policy().features.blocks
