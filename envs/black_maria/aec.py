@@ -40,8 +40,8 @@ env.close()
 * `render_mode`: see Rendering.
 * `view`: whose cards are drawn, `"all"` or a seat: that seat's own, those it passed that aren't
   played yet, and what lies open; the rest face down.
-* `rules`: a profile's name, a `Rules` object, or a mapping of its clauses; docs/rules.md lists
-  them.
+* `rules`: a profile's name, a `Rules` object, or a mapping of its clauses (docs/rules.md); or
+  several in a list, or `"mixed"`: see docs/generalisation.md.
 * `reward`: see Rewards.
 * `episode`: `"hand"`, one deal, or `"match"`: the dealer moves left, totals carry on, and
   the match ends after a hand in which a total reaches 100; the lowest total wins, equal
@@ -56,7 +56,8 @@ words, `black_maria.layout_of(rules)` gives the blocks' slices, and docs/observa
 table *index → meaning*. `"action_mask"` is described below. With `history=True`, `"history"`
 (57, 3) int8 holds the hand's events that the observer knows, in order, as rows (kind,
 relative seat, card): kind 0 a card given and to whom, 1 a card received and from whom (both
-sorted), 2 a card played and by whom; unused rows are −1.
+sorted), 2 a card played and by whom; unused rows are −1. Where every episode draws its rules,
+`"rules"` (348,) float32 says what is played, and `env.unwrapped.rules` is it.
 
 No entry depends on a card that the seat can't know: a pass is seen by its receiver alone, and
 only when all have committed theirs.
@@ -88,7 +89,8 @@ seat, from the dealer's left, picks its three cards to pass, one action each; th
 
 ### Info
 
-`"dealer"`, a seat (`possible_agents[seat]`); `"totals"`, the exact match totals by seat.
+`"dealer"`, a seat (`possible_agents[seat]`); `"totals"`, the exact match totals by seat; where
+every episode draws its rules, `"rules"`, their name.
 
 ### Reset
 
@@ -133,16 +135,14 @@ from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.engine import step_one
 from black_maria.given import choice, given_seat, truth, whole, whole_or_none
+from black_maria.mixed import RulesToDraw, as_mixed, history_shape, vector_of
 from black_maria.render import Html, Scene, html, shown
 from black_maria.render.window import Window
 from black_maria.revoke import RevokeWrapper
-from black_maria.rules import RulesGiven, as_rules
+from black_maria.rules import as_rules
 from black_maria.spaces import SpacesOfAgents
-from black_maria.tables import history_rows
 
 __all__ = ["env", "parallel_env", "raw_env"]
-
-_INFO = "dealer", "totals"
 
 
 def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
@@ -168,7 +168,7 @@ class raw_env(SpacesOfAgents):
 
     Args:
         render_mode: None, ``"human"``, ``"ansi"`` or ``"rgb_array"``.
-        rules: A profile's name, rules, or a mapping of clauses.
+        rules: A profile's name, rules, a mapping of clauses; several in a list, or ``"mixed"``.
         reward: ``"trick"``, ``"hand"``, ``"relative"`` or ``"match"``.
         episode: ``"hand"`` or ``"match"``.
         history: Whether observations hold ``"history"``.
@@ -190,7 +190,7 @@ class raw_env(SpacesOfAgents):
         self,
         render_mode: str | None = None,
         *,
-        rules: RulesGiven = "three_player",
+        rules: RulesToDraw = "three_player",
         reward: str = "trick",
         episode: str = "hand",
         history: bool = False,
@@ -202,14 +202,16 @@ class raw_env(SpacesOfAgents):
         self.render_mode = (
             None if render_mode is None else choice(render_mode, "render_mode", modes)
         )
-        self.rules = as_rules(rules)
+        self._mixed = as_mixed(rules)
+        self.rules = self._mixed.widest if self._mixed else as_rules(rules)  # type: ignore[arg-type]
         everybody = isinstance(view, str) and view == "all"
         self._viewer = None if everybody else given_seat(view, "view", self.rules.seats, "'all'")
         self._with_history = truth(history, "history")
-        record = engine.rules_record(self.rules, reward, episode)
+        self._scoring = reward, episode
+        record = engine.rules_record(self.rules, *self._scoring)
         self._window = Window("Black Maria") if render_mode == "human" else None
 
-        self._set_spaces_up(self.rules, self._with_history)
+        self._set_spaces_up(self.rules, self._with_history, self._mixed)
         self.agents: list[str] = []
 
         self._whole_match = episode == "match"
@@ -248,8 +250,7 @@ class raw_env(SpacesOfAgents):
             first_hand = self._seed, self._hand + 1
         else:
             first_hand = int(np.random.SeedSequence().generate_state(1, np.uint64)[0]), 0
-        self._states[:] = self._start(*first_hand, engine.check_options(options))
-        self._seed, self._hand = first_hand
+        self._deal(*first_hand, engine.check_options(options))
         self._turn, *_ = step_one(self._desk, engine.STAY, -1, self._observation)
 
         self.agents = self.possible_agents[:]
@@ -264,12 +265,18 @@ class raw_env(SpacesOfAgents):
         if self.render_mode == "human":
             self.render()
 
-    def _start(self, seed: int, hand: int, options: dict[str, Any]) -> NDArray[Any]:
-        """A new state, (1,): the start that seed, hand and options describe."""
+    def _deal(self, seed: int, hand: int, options: dict[str, Any]) -> None:
+        """Begin the episode that these describe; if it can't be, nothing has changed."""
+        rules, record = self.rules, self._args[0]
+        if self._mixed:
+            rules = self._mixed.of(seed, hand)
+            record = engine.rules_record(rules, *self._scoring)
         states: NDArray[Any] = np.zeros(1, engine.STATE)
         states["seed"], states["hand"] = seed, hand
-        engine.start(states, self.rules, self._args[0], **options)
-        return states
+        engine.start(states, rules, record, **options)
+        self.rules, self._args = rules, (record, self.layout.record)
+        self._desk["rules"], self._states[:] = record, states
+        self._seed, self._hand = seed, hand
 
     def step(self, action: SupportsIndex | None) -> None:
         """Pass or play a card for the agent to move; None for one that is done.
@@ -322,7 +329,7 @@ class raw_env(SpacesOfAgents):
         self._scored = scored
         if over:
             self.terminations = dict.fromkeys(self.agents, True)
-        if hand_over or len(self.infos[agent]) != len(_INFO):
+        if hand_over or len(self.infos[agent]) != len(self._told):
             self._inform()  # also when a wrapper has written into those it was given
         self._turn = turn
         self.agent_selection = self.possible_agents[turn]
@@ -341,8 +348,9 @@ class raw_env(SpacesOfAgents):
     def _inform(self) -> None:
         states = self._states
         self._hand = int(states["hand"][0])
-        totals = tuple(states["totals"][0, : self.rules.seats].tolist())
-        info = dict(zip(_INFO, (int(states["dealer"][0]), totals), strict=True))
+        dealer, totals = int(states["dealer"][0]), states["totals"][0, : self.rules.seats].tolist()
+        values = dealer, tuple(totals), self.rules.name
+        info = dict(zip(self._told, values, strict=False))
         self.infos = {agent: info.copy() for agent in self.agents}
 
     def last(
@@ -369,7 +377,8 @@ class raw_env(SpacesOfAgents):
 
         Returns:
             ``"observation"`` (F,) int8, ``"action_mask"`` (52,) int8, all zeros unless the
-            agent is to move, and ``"history"`` (rows, 3) int8 where asked for.
+            agent is to move, and where there are such ``"history"`` (rows, 3) int8 and
+            ``"rules"`` (R,) float32.
 
         Raises:
             ValueError: There is no such agent.
@@ -387,9 +396,11 @@ class raw_env(SpacesOfAgents):
             view, mask = self._view(seat), np.zeros(NUM_CARDS, np.int8)
         observation = {"observation": view, "action_mask": mask}
         if self._with_history:
-            history = np.empty((history_rows(self.rules), 3), np.int8)
+            history = np.empty(history_shape(self.rules, self._mixed), np.int8)
             engine.write_history(self._states[0], self._args[0][0], seat, history)
             observation["history"] = history
+        if self._mixed:
+            observation["rules"] = vector_of(self.rules).copy()
         return observation
 
     def state(self) -> NDArray[np.int8]:

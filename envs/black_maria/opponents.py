@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from black_maria.agent import Agent
 from black_maria.bots import Bot, make_bot
 from black_maria.cards import NUM_CARDS
 from black_maria.given import shown
+from black_maria.mixed import Mixed, places_of
 from black_maria.rules import Rules
 from black_maria.threads import cores
 
@@ -23,14 +24,21 @@ Batch: TypeAlias = Mapping[str, NDArray[np.int8]]
 """Observations of many seats, arrays with a leading axis."""
 
 
+RulesOfRows: TypeAlias = Rules | NDArray[np.object_]
+"""The rules of all rows, or each row's own, (N,)."""
+
 Opponent: TypeAlias = str | Agent | Callable[[Batch, NDArray[np.uint64]], ArrayLike]
 """How an opponent is given: a bot's name, an agent, or a function like an agent's ``act``."""
 
 
 class Opponents:
-    """The players of the other seats."""
+    """The players of the other seats.
 
-    def __init__(self, given: Opponent | Sequence[Opponent], rules: Rules) -> None:
+    Where every episode draws its rules, a bot by name plays by them, and whoever else is told them
+    by ``obs["rules"]``.
+    """
+
+    def __init__(self, given: Opponent | Sequence[Opponent], rules: Rules | Mixed) -> None:
         """Look the players up; equal ones are one, asked once for all its seats."""
         self._arguments = given, rules
         each = list(given) if isinstance(given, list | tuple) else [given] * (rules.seats - 1)
@@ -57,6 +65,7 @@ class Opponents:
         states: NDArray[Any],
         seat: NDArray[np.int64],
         rows: NDArray[np.int64],
+        rules: RulesOfRows,
     ) -> None:
         """Write the opponents' cards for some rows, in all of which one is to move.
 
@@ -67,6 +76,7 @@ class Opponents:
             states: (N,) engine records.
             seat: (N,) where the learner sits.
             rows: Some of 0 … N − 1.
+            rules: What is played there.
 
         Raises:
             RuntimeError: An opponent failed or chose an illegal card; names it, seat and hand.
@@ -77,10 +87,12 @@ class Opponents:
             if not len(mine):
                 continue
             row, cause = mine[0], None
+            batch = {name: array[mine] for name, array in obs.items()}
             try:
-                chosen = np.asarray(
-                    act({name: array[mine] for name, array in obs.items()}, keys[mine])
-                )
+                if isinstance(act, _BotByRules):
+                    chosen = act.under(rules_at(rules, mine), batch, keys[mine])
+                else:
+                    chosen = np.asarray(act(batch, keys[mine]))
             except Exception as error:
                 cause, problem = error, f"{type(error).__name__}: {error}"
             else:
@@ -92,7 +104,7 @@ class Opponents:
                 else:
                     wrong = int(legal.argmin())
                     row, card = mine[wrong], int(chosen[wrong])
-                    problem = engine.illegal_reason(states[row], self._arguments[1], card)
+                    problem = engine.illegal_reason(states[row], rules_at(rules, row), card)
             state = states[row]
             raise RuntimeError(
                 f"opponent {name} at seat {state.turn}, hand {state.hand} of seed {state.seed}: "
@@ -100,15 +112,50 @@ class Opponents:
             ) from cause
 
 
-def _act(opponent: Any, rules: Rules) -> Callable[[Batch, NDArray[np.uint64]], ArrayLike]:
-    if isinstance(opponent, str):
+def rules_at(rules: RulesOfRows, rows: Any) -> Any:
+    """The rules of some rows."""
+    return rules if isinstance(rules, Rules) else rules[rows]
+
+
+def _act(opponent: Any, rules: Rules | Mixed) -> Any:
+    if isinstance(rules, Mixed):
+        if isinstance(opponent, str):
+            return _BotByRules(opponent)
+        own = getattr(opponent, "rules", None)
+        if isinstance(own, Rules) and any(each != own for each in rules.sets or [None]):
+            raise ValueError(
+                f"opponent {_name(opponent)} plays by {own.name!r} alone, and here every episode "
+                'draws its rules: give a bot by name, or one that reads obs["rules"]'
+            )
+    elif isinstance(opponent, str):
         opponent = make_bot(opponent, rules)
     if isinstance(opponent, Bot):
         return partial(_shared_out, opponent)
     act = getattr(opponent, "act", opponent)
     if not callable(act):
         raise TypeError(f"opponent {shown(opponent)} is no name, has no act() and can't be called")
-    return act  # type: ignore[no-any-return]
+    return act
+
+
+_bot = lru_cache(2048)(make_bot)
+
+
+class _BotByRules:
+    """The bot of a name, made for the rules of each row."""
+
+    def __init__(self, name: str) -> None:
+        """Look whether there is one."""
+        self.name = make_bot(name).name
+
+    def under(self, rules: RulesOfRows, obs: Batch, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Its cards, (B,), for rows of these rules."""
+        if isinstance(rules, Rules):
+            return _shared_out(_bot(self.name, rules), obs, keys)
+        cards = np.empty(len(keys), np.int64)
+        for rows in places_of(rules):
+            batch = {name: obs[name][rows] for name in ("observation", "action_mask")}
+            cards[rows] = _shared_out(_bot(self.name, rules[rows[0]]), batch, keys[rows])
+        return cards
 
 
 def _shared_out(bot: Bot, obs: Batch, keys: NDArray[np.uint64]) -> NDArray[np.int64]:

@@ -36,6 +36,8 @@ RULES_BLOCKS: Final = {block.name: block for block in _blocks()}
 """The blocks of the vector by name, in their order; clauses that change no play have none."""
 RULES_SIZE: Final = max(block.stop for block in RULES_BLOCKS.values())
 """Length R of the vector."""
+RULES_BOUND: Final = 10
+"""All its entries lie within ± this: a card that is the whole stake."""
 
 HAND_CLAUSES: Final = (
     "seats", "packs", "removed", "pass_count", "kept", "break_hearts", "opening_card",

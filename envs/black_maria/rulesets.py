@@ -5,8 +5,10 @@
 gives rules that play like one of them.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple, SupportsIndex
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from math import gcd
+from typing import Any, Final, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -21,12 +23,16 @@ from black_maria.cards import (
     parse_cards,
     suit_of,
 )
+from black_maria.given import shown, whole_or_none, wholes
 from black_maria.rules import PROFILES, Rules, penalty_points, twos_removed
 
 SEATS: Final = (3, 4, 5, 6)
 """Players that rules are drawn for: with more, two packs are played with."""
 _OFTEN: Final = (0.55, 0.19, 0.13, 0.13)
 """How often each."""
+MOST_PASSED: Final = 5
+"""Cards that drawn rules let a seat pass, at most."""
+_THREE_PLAYER: Final = Rules()
 
 
 def draw(seed: SupportsIndex | Sequence[SupportsIndex], seats: int | None = None) -> Rules:
@@ -37,30 +43,36 @@ def draw(seed: SupportsIndex | Sequence[SupportsIndex], seats: int | None = None
     points can't reach that, it lasts nine to twelve hands.
 
     Args:
-        seed: From 0, one or several; the same gives the same rules.
+        seed: 0 … 2⁶⁴ − 1, one or several; the same gives the same rules.
         seats: How many play, one of ``SEATS``; drawn without it.
 
     Raises:
         ValueError: An impossible seed or number of seats.
     """
-    if seats is not None and seats not in SEATS:
-        raise ValueError(f"seats={seats!r}: rules are drawn for {', '.join(map(str, SEATS))}")
-    rng = np.random.default_rng(seed)  # type: ignore[arg-type]
+    if seats is not None and whole_or_none(seats) not in SEATS:
+        raise ValueError(f"seats={shown(seats)}: rules are drawn for {', '.join(map(str, SEATS))}")
+    rng = np.random.default_rng(wholes(seed, "seed", 0, 2**64 - 1, np.uint64).reshape(-1).tolist())
     while True:
-        playing = seats or int(rng.choice(SEATS, p=_OFTEN))
+        playing = int(seats or rng.choice(SEATS, p=_OFTEN))
         try:
             rules = _profile(rng, playing) if rng.random() < 0.25 else _drawn(rng, playing)
         except ValueError:  # clauses that can't stand together
             continue
-        if _as_played(rules) not in _HELD_OUT:
+        if as_played(rules) not in _HELD_OUT:
             return rules
 
 
 def _profile(rng: np.random.Generator, seats: int) -> Rules:
     """One of the books' for so many seats."""
-    names = [name for name, (choices, _) in PROFILES.items() if seats in choices]
-    one_pack = [name for name in names if Rules.profile(name, seats).packs == 1]
-    return Rules.profile(str(rng.choice(one_pack)), seats)
+    profiles = _one_pack(seats)
+    return profiles[int(rng.choice(len(profiles)))]
+
+
+@cache
+def _one_pack(seats: int) -> list[Rules]:
+    """The books' profiles for so many seats with one pack."""
+    every = [Rules.profile(name, seats) for name, (fit, _) in PROFILES.items() if seats in fit]
+    return [rules for rules in every if rules.packs == 1]
 
 
 def _drawn(rng: np.random.Generator, seats: int) -> Rules:
@@ -95,7 +107,7 @@ def _drawn(rng: np.random.Generator, seats: int) -> Rules:
 def _penalties(rng: np.random.Generator) -> tuple[int, ...]:
     """Prices: a suit that is to be avoided, a few dear cards, now and then a bonus."""
     if rng.random() < 0.25:
-        return Rules().penalties
+        return _THREE_PLAYER.penalties
     points = np.zeros(NUM_CARDS, np.int64)
     suit = HEARTS if rng.random() < 0.8 else int(rng.integers(NUM_SUITS))
     cards = slice(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS)
@@ -205,9 +217,27 @@ HELD_OUT: Final[Mapping[str, HeldOut]] = {each.rules.name: each for each in _hel
 """Thirty rules by name: near the three-player page, far from it, and for more seats."""
 
 
-def _as_played(rules: Rules) -> Rules:
-    """The rules without what no hand can feel, to compare."""
-    return rules.replace(name="", hands=rules.seats, match_points=None, exceed=False, playoff=False)
+def as_played(rules: Rules) -> tuple[Any, ...]:
+    """What a hand can feel of rules, in one form: rules under which hands are alike give equals.
+
+    Left out are the name, when a match ends, a pass of nothing or to nobody, and what is said of
+    cards that aren't dealt. Prices count by what they are to each other: the same game is played
+    for ten times the points.
+    """
+    length = len(rules.pass_cycle)
+    shorter = (rules.pass_cycle[:k] for k in range(1, length + 1))
+    cycle = next(each for each in shorter if each * (length // len(each)) == rules.pass_cycle)
+    passes = rules.pass_count > 0 and cycle != ("none",)
+    points = [rules.penalties[card] for card in rules.deck]
+    return (
+        rules.seats, rules.deck, (rules.pass_count, cycle, _dealt(rules.kept, rules)) * passes,
+        rules.break_hearts, rules.opening_card, _dealt(rules.first_trick_ban, rules), rules.moon,
+        tuple(point // (gcd(*points) or 1) for point in points),
+    )  # fmt: skip
 
 
-_HELD_OUT: Final = frozenset(_as_played(each.rules) for each in HELD_OUT.values())
+def _dealt(cards: Iterable[int], rules: Rules) -> tuple[int, ...]:
+    return tuple(card for card in cards if card not in rules.removed)
+
+
+_HELD_OUT: Final = frozenset(as_played(each.rules) for each in HELD_OUT.values())

@@ -16,8 +16,10 @@ from black_maria import engine
 from black_maria.aec import raw_env
 from black_maria.cards import NUM_CARDS
 from black_maria.given import choice, given_seat, truth, whole
+from black_maria.mixed import Mixed, RulesToDraw, flattened
 from black_maria.opponents import Opponent, Opponents, learner_seats
-from black_maria.rules import RulesGiven
+from black_maria.rules import Rules
+from black_maria.spaces import flattened_space
 
 ILLEGAL: Final = ("raise", "lose")
 """What an illegal card does: a ``ValueError``, or it costs all points of the hand."""
@@ -55,6 +57,11 @@ class BlackMaria(gymnasium.Env[Any, Any]):
     adds `"history"`, the hand's events that the seat knows, in order, as in `black_maria_v0`.
     With `flatten=True` the observation is the vector alone, a `Box`.
 
+    Where every episode draws its rules, `"rules"`, (348,) float32, says which are played:
+    `black_maria.rules_vector`, docs/generalisation.md. With `flatten=True` it stands behind the
+    vector, and all of it is float32: (656 + 348,) with three seats. `"history"` has room for the
+    longest hand.
+
     The mask is also in `info["action_mask"]`, and `action_masks()` gives it as bool for
     MaskablePPO of sb3-contrib; through wrappers, `env.get_wrapper_attr("action_masks")()`.
 
@@ -91,15 +98,18 @@ class BlackMaria(gymnasium.Env[Any, Any]):
 
     ## Information
     `"action_mask"`; `"seat"`, where the learner sits; `"dealer"`, a seat; `"totals"`, (seats,)
-    int32, the exact match totals by seat.
+    int32, the exact match totals by seat; where every episode draws its rules, `"rules"`, their
+    name, and `env.unwrapped.rules` is what is played.
 
     ## Arguments
     * `opponents`: a name (`"random"`, `"duck"`, `"heuristic"`), an agent, or any callable like
       an agent's `act(obs, keys)`; one for all other seats, or a list, left neighbour first.
       They get the observations of their own seats, never flattened, with a leading batch axis.
+      By name they play by each episode's rules.
     * `seat`: 0, 1, 2; None: drawn anew for each episode, as a function of seed and hand.
     * `rules`: a profile's name, a `Rules` object, or clauses by name as `spec.to_json()` writes
-      them; docs/rules.md lists them.
+      them; docs/rules.md lists them. A list of such, of equal seats, or `"mixed"`, house rules of
+      three seats (`"mixed:seats=4"` of four): every episode draws its own by its seed and hand.
     * `reward`: see Rewards.
     * `episode`: `"hand"`, one deal, or `"match"`: dealer moves left and totals carry on.
     * `illegal`: `"raise"` or `"lose"`; see Episode End.
@@ -130,7 +140,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         opponents: Opponent | Sequence[Opponent] = "heuristic",
         seat: int | None = None,
         *,
-        rules: RulesGiven = "three_player",
+        rules: RulesToDraw = "three_player",
         reward: str = "trick",
         episode: str = "hand",
         illegal: str = "raise",
@@ -142,14 +152,13 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         self._table = _Table(
             render_mode, rules=rules, reward=reward, episode=episode, history=history
         )
-        self.rules = self._table.rules
         self.render_mode = render_mode
         if seat is not None:
             seat = given_seat(seat, "seat", self.rules.seats, "None")
         illegal = choice(illegal, "illegal", ILLEGAL)
         if truth(flatten, "flatten") and history:
             raise ValueError("flatten=True leaves the vector alone: history=True has no place")
-        self.opponents = Opponents(opponents, self.rules)
+        self.opponents = Opponents(opponents, self._table.mixed or self.rules)
         self.seat = seat
         self.illegal = illegal
         self.flatten, self.history = flatten, history
@@ -157,7 +166,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         agent = self._table.possible_agents[0]
         self.observation_space = space = self._table.observation_space(agent)
         if flatten:
-            self.observation_space = space["observation"]  # type: ignore[index]
+            self.observation_space = flattened_space(space)
         self.action_space = self._table.action_space(agent)
         self._seat = 0
         self._over = True
@@ -212,6 +221,16 @@ class BlackMaria(gymnasium.Env[Any, Any]):
         self._table.close()
 
     @property
+    def mixed(self) -> Mixed | None:
+        """What episodes draw their rules of, where each draws its own."""
+        return self._table.mixed
+
+    @property
+    def rules(self) -> Rules:
+        """The rules; where every episode draws its own, the present one's."""
+        return self._table.rules
+
+    @property
     def _agent(self) -> str:
         return self._table.possible_agents[self._seat]
 
@@ -225,7 +244,9 @@ class BlackMaria(gymnasium.Env[Any, Any]):
                 continue
             obs = {name: array[None] for name, array in table.observe(mover).items()}
             seat = np.array([self._seat])
-            self.opponents.choose(card, obs, table.keys(), table.states, seat, np.arange(1))
+            self.opponents.choose(
+                card, obs, table.keys(), table.states, seat, np.arange(1), table.rules
+            )
             table.step(int(card[0]))
             reward += table.rewards[agent]
         return reward
@@ -233,20 +254,26 @@ class BlackMaria(gymnasium.Env[Any, Any]):
     def _observe(self) -> Any:
         observation = self._table.observe(self._agent)
         observation["action_mask"] *= not self._over
-        return observation["observation"] if self.flatten else observation
+        return flattened(observation) if self.flatten else observation
 
     def _info(self) -> dict[str, Any]:
         info = self._table.infos[self._agent]
-        return {
+        told = {
             "action_mask": self.action_masks().astype(np.int8),
             "seat": self._seat,
             "dealer": info["dealer"],
             "totals": np.array(info["totals"], np.int32),
         }
+        return told | {"rules": info["rules"]} if self._table.mixed else told
 
 
 class _Table(raw_env):
     """A PettingZoo table that also tells what an environment of one seat must know."""
+
+    @property
+    def mixed(self) -> Mixed | None:
+        """What episodes draw their rules of, where they do."""
+        return self._mixed
 
     @property
     def states(self) -> NDArray[Any]:

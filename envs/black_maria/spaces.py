@@ -1,7 +1,7 @@
 """The spaces of observations and actions; they print on a line: a vector has hundreds of bounds."""
 
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
@@ -11,24 +11,28 @@ from pettingzoo import AECEnv
 from black_maria.cards import NUM_CARDS
 from black_maria.given import shown
 from black_maria.layout import Layout, layout_of
+from black_maria.mixed import Mixed, history_shape
 from black_maria.render import agent_name
 from black_maria.rules import Rules
-from black_maria.tables import history_rows
+from black_maria.rules_vector import RULES_BOUND, RULES_SIZE
+
+_INFO: Final = "dealer", "totals", "rules"
 
 
 class SpacesOfAgents(AECEnv[str, Any, Any]):
     """The part of PettingZoo's environment that says who the agents are and what they get."""
 
-    def _set_spaces_up(self, rules: Rules, history: bool) -> None:
+    def _set_spaces_up(self, rules: Rules, history: bool, mixed: Mixed | None) -> None:
         """An agent and its two spaces for every seat."""
         self.layout = layout_of(rules)
         self.possible_agents = [agent_name(seat) for seat in range(rules.seats)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.observation_spaces = {
-            agent: observation_space(self.layout, history) for agent in self.possible_agents
+            agent: observation_space(self.layout, history, mixed) for agent in self.possible_agents
         }
         self.action_spaces = {agent: spaces.Discrete(NUM_CARDS) for agent in self.possible_agents}
         self.state_space = vector_space(self.layout, rules.seats)
+        self._told = _INFO if mixed else _INFO[:2]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """The observation space of an agent; always the same object.
@@ -56,16 +60,33 @@ class SpacesOfAgents(AECEnv[str, Any, Any]):
             raise ValueError(f"no agent {shown(agent)}; there are: {agents}") from None
 
 
-def observation_space(layout: Layout, history: bool) -> spaces.Dict:
-    """What one seat sees: vector, mask and, where asked for, history."""
+def observation_space(layout: Layout, history: bool, mixed: Mixed | None) -> spaces.Dict:
+    """What one seat sees: vector, mask and, where asked for, history and rules."""
     entries: dict[str, spaces.Space[Any]] = {
         "observation": vector_space(layout),
         "action_mask": spaces.Box(0, 1, (NUM_CARDS,), np.int8),
     }
     if history:
-        shape = history_rows(layout.rules), 3
+        shape = history_shape(layout.rules, mixed)
         entries["history"] = spaces.Box(-1, NUM_CARDS - 1, shape, np.int8)
+    if mixed:
+        bound = np.float32(RULES_BOUND)
+        entries["rules"] = spaces.Box(-bound, bound, (RULES_SIZE,), np.float32)
     return spaces.Dict(entries)
+
+
+def flattened_space(space: Any) -> spaces.Space[Any]:
+    """The space of an observation without mask, as ``mixed.flattened`` makes it."""
+    vector, rules = space["observation"], space.spaces.get("rules")
+    if rules is None:
+        return vector  # type: ignore[no-any-return]
+    low, high = (
+        np.concatenate([bounds, others]).astype(np.float32)
+        for bounds, others in ((vector.low, rules.low), (vector.high, rules.high))
+    )
+    box = spaces.Box(low, high, dtype=np.float32)
+    print_shortly(box)
+    return box
 
 
 def vector_space(layout: Layout, seats: int = 1) -> spaces.Space[Any]:

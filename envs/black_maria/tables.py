@@ -225,7 +225,8 @@ class Tables:
         moving = self._chosen(where)
         wrong = engine.find_illegal(self._states, cards, moving)
         if wrong >= 0:
-            reason = engine.illegal_reason(self._states[wrong], self.rules, int(given[wrong]))
+            rules = self.rules_at(wrong)
+            reason = engine.illegal_reason(self._states[wrong], rules, int(given[wrong]))
             raise ValueError(f"row {wrong}, table {self._states['table'][wrong]}, {reason}")
         return self._step(cards, moving)
 
@@ -280,6 +281,10 @@ class Tables:
     def states(self) -> NDArray[Any]:
         """The whole truth, (N,) records of ``engine.STATE``. A view; don't write to it."""
         return self._states
+
+    def rules_at(self, row: int) -> Rules:
+        """The rules that a table's hand is played by."""
+        return self.rules
 
     def totals(self) -> NDArray[np.int32]:
         """Match totals, (N, seats) int32, unclipped. A view."""

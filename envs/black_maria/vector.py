@@ -12,12 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.given import array, chosen_rows, items, room_for, shown, whole
-from black_maria.opponents import allowed, learner_seats
+from black_maria.mixed import flattened, history_shape
+from black_maria.mixed_tables import MixedTables
+from black_maria.opponents import RulesOfRows, allowed, learner_seats
 from black_maria.render import Scene
 from black_maria.render import shown as drawn
+from black_maria.rules import Rules
 from black_maria.seat import BlackMaria
 from black_maria.spaces import print_shortly
-from black_maria.tables import Tables, history_rows, table_bytes
+from black_maria.tables import Tables, table_bytes
 
 
 class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
@@ -52,7 +55,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise ValueError(f"num_envs={shown(num_envs)}: there must be at least one")
         # an observation for the table, four more for the bounds of the space
         room_for(num_envs, 5 * table_bytes(one.rules, one.history), "environments")
-        self.rules, self.opponents, self.seat = one.rules, one.opponents, one.seat
+        self.opponents, self.seat = one.opponents, one.seat
         self.illegal, self.flatten, self.history = one.illegal, one.flatten, one.history
         self.render_mode = one.render_mode
         self.single_observation_space = one.observation_space
@@ -61,13 +64,15 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self.action_space = batch_space(one.action_space, num_envs)
         print_shortly(self.observation_space)
 
-        own = ("rules", "reward", "episode", "history")
-        self._tables = Tables(
-            np.zeros(num_envs, np.int64),
-            deal_on=False,
-            **{name: value for name, value in arguments.items() if name in own},
+        own = ("reward", "episode", "history")
+        scoring = {name: value for name, value in arguments.items() if name in own}
+        self._tables: Tables = (
+            MixedTables(num_envs, one.mixed, **scoring)
+            if one.mixed
+            else Tables(np.zeros(num_envs, np.int64), one.rules, deal_on=False, **scoring)
         )
-        self._record = engine.rules_record(self.rules)[0]
+        self._history_shape = history_shape(one.rules, one.mixed)
+        self._record = engine.rules_record(self._tables.rules)[0]
         self._rows = np.arange(num_envs)
         self._seat = np.zeros(num_envs, np.int64)
         self._seeded = np.zeros(num_envs, np.bool_)
@@ -151,8 +156,20 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             return None
         if not self._seeded.all():
             raise ResetNeeded("there are rows without a hand to draw: call reset()")
-        scenes = (Scene.of(state, self.rules) for state in self._tables.states())
+        scenes = (
+            Scene.of(state, self._tables.rules_at(row))
+            for row, state in enumerate(self._tables.states())
+        )
         return tuple(drawn(scene, self.render_mode) for scene in scenes)
+
+    @property
+    def rules(self) -> Rules | tuple[Rules, ...]:
+        """The rules; where every episode draws its own, each row's."""
+        return self._by if isinstance(self._by, Rules) else tuple(self._by)
+
+    @property
+    def _by(self) -> RulesOfRows:
+        return self._tables.by if isinstance(self._tables, MixedTables) else self._tables.rules
 
     @property
     def _mask(self) -> NDArray[np.int8]:
@@ -184,14 +201,15 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if self.illegal == "raise" and not legal.all():
             row = int(legal.argmin())
             state = self._tables.states()[row]
-            reason = engine.illegal_reason(state, self.rules, int(given[row]))
+            reason = engine.illegal_reason(state, self._tables.rules_at(row), int(given[row]))
             raise ValueError(f"row {row}, {reason}")
         return cards, legal
 
     def _begin(self, where: NDArray[np.bool_]) -> None:
         """Sit down at tables just dealt, and let the opponents move."""
         self._ready[where] = False
-        self._seat[where] = learner_seats(self._tables.states(), self.rules, self.seat)[where]
+        seats = learner_seats(self._tables.states(), self._tables.rules, self.seat)
+        self._seat[where] = seats[where]
         self._others_move(np.zeros(self.num_envs), ~where)
         self._ready[where] = True
 
@@ -201,7 +219,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         while (where := ~ended & (states["turn"] != self._seat)).any():
             obs, _ = self._tables.observe()
             self.opponents.choose(
-                cards, obs, self._tables.keys(), states, self._seat, np.flatnonzero(where)
+                cards, obs, self._tables.keys(), states, self._seat, np.flatnonzero(where), self._by
             )
             self._count(self._tables.step(cards, where), where, rewards, ended)
 
@@ -224,7 +242,7 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if not self._seeded.all():  # nobody has asked for a hand there
             for values in own.values():
                 values[~self._seeded] = 0
-        return own["observation"] if self.flatten else own
+        return flattened(own) if self.flatten else own
 
     def _infos(self, where: NDArray[np.bool_], mask: NDArray[np.int8]) -> dict[str, Any]:
         """Gymnasium's batch of infos: zeros in the other rows, and ``"_name"`` says which."""
@@ -234,8 +252,10 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             "dealer": self._tables.states()["dealer"].astype(np.int64),
             "totals": self._tables.totals(),
         }
+        if isinstance(self._tables, MixedTables):
+            infos["rules"] = np.array([rules.name for rules in self._tables.by], object)
         for name, values in list(infos.items()):
-            infos[name] = np.zeros_like(values)
+            infos[name] = np.full_like(values, None if values.dtype == object else 0)
             infos[name][where] = values[where]
             infos[f"_{name}"] = where.copy()
         return infos
@@ -243,19 +263,21 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _final(self, ended: NDArray[np.bool_]) -> dict[str, Any]:
         """The last observations and infos of episodes that have ended, as Gymnasium has them."""
         rows = np.flatnonzero(ended)
-        batch = {
+        batch: dict[str, NDArray[Any]] = {
             "observation": self._tables.views(ended)[np.arange(len(rows)), self._seat[rows]],
             "action_mask": np.zeros((len(rows), NUM_CARDS), np.int8),
         }
         if self.history:
-            batch["history"] = np.empty((len(rows), history_rows(self.rules), 3), np.int8)
+            batch["history"] = np.empty((len(rows), *self._history_shape), np.int8)
             for k, row in enumerate(rows):
                 state = self._tables.states()[row]
                 engine.write_history(state, self._record, self._seat[row], batch["history"][k])
+        if isinstance(self._tables, MixedTables):
+            batch["rules"] = self._tables.vectors[rows]
         last = np.full(self.num_envs, None, dtype=object)
         for k, row in enumerate(rows):
             each = {name: array[k] for name, array in batch.items()}
-            last[row] = each["observation"] if self.flatten else each
+            last[row] = flattened(each) if self.flatten else each
         info = self._infos(ended, np.zeros_like(self._mask))
         return {
             "final_obs": last, "_final_obs": ended.copy(),
