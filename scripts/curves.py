@@ -14,6 +14,11 @@ import json
 import sys
 from pathlib import Path
 
+if __name__ == "__main__":
+    from black_maria import extras
+
+    extras.check("agents", by="curves.py")
+
 import matplotlib
 import numpy as np
 from numpy.typing import NDArray

@@ -18,6 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+if __name__ == "__main__":
+    from black_maria import extras
+
+    extras.check("dev", by="mutants.py")
+
 import gymnasium  # noqa: F401 - loaded once, for all the forks
 import numba
 import pettingzoo  # noqa: F401
