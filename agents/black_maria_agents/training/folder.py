@@ -142,7 +142,7 @@ class Log:
 
     def write(self, decisions: int, figures: dict[str, float]) -> None:
         """Log figures; if the process is killed now, they are there."""
-        self._file.write(self._line({"decisions": decisions} | figures))
+        self._file.write(self._line({"decisions": decisions, **figures}))
         self._file.flush()
         for name, value in figures.items():
             self._board.add_scalar(name, value, decisions)
