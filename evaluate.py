@@ -36,7 +36,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import tyro
+try:
+    import tyro
+except ModuleNotFoundError:
+    from black_maria import extras
+
+    extras.check("agents", by="evaluate.py")
+    raise
 
 if TYPE_CHECKING:  # at run time where they are needed: --help needs no PyTorch
     from black_maria.rules import Rules
@@ -194,6 +200,10 @@ def show(
 
 if __name__ == "__main__":
     asked = tyro.cli(EvaluateConfig, description=__doc__)
+
+    from black_maria import extras
+
+    extras.check("agents", by="evaluate.py")
 
     from black_maria_agents.border import INTERRUPTED, border
 

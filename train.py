@@ -27,6 +27,10 @@ if __name__ == "__main__":  # as long as it starts, which takes seconds; then bo
         if signal.getsignal(_number) is not signal.SIG_IGN:
             signal.signal(_number, _stop)
 
+    from black_maria import extras
+
+    extras.check("agents", by="train.py")
+
 import dataclasses
 import shutil
 import time

@@ -8,6 +8,13 @@ One seat learns against two `random` players; the mask is found by `action_masks
 
 from typing import Any
 
+if __name__ == "__main__":
+    from black_maria import extras
+
+    extras.check(
+        "agents", "maskable_ppo.py", "sb3-contrib", also="-r examples/requirements/sb3.txt"
+    )
+
 import numpy as np
 import torch
 from numpy.typing import NDArray

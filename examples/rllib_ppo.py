@@ -9,6 +9,11 @@ more `num_env_runners`, `num_learners`.
 
 from typing import Any
 
+if __name__ == "__main__":
+    from black_maria import extras
+
+    extras.check("agents", "rllib_ppo.py", "ray", also="-r examples/requirements/rllib.txt")
+
 import gymnasium
 import numpy as np
 import ray

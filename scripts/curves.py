@@ -10,16 +10,23 @@ the curve is the mean of up to five.
 """
 
 import csv
-import json
 import sys
 from pathlib import Path
+
+if __name__ == "__main__":
+    from black_maria import extras
+
+    extras.check("agents", by="curves.py")
 
 import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-from black_maria.rules import Rules
+from black_maria_agents import checkpoint
+from black_maria_agents.border import border, check_outputs
+from black_maria_agents.contents import rules_of
 from black_maria_agents.measuring import par, unit_of
+from black_maria_agents.training.folder import read_metrics
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
@@ -28,16 +35,25 @@ SMOOTHED = 5
 
 
 def scores(chain: list[Path]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Decisions and scores of runs one after another, (K,) each."""
+    """Decisions and scores of runs one after another, (K,) each.
+
+    Raises:
+        ValueError: A metrics.csv is damaged, or has no scores.
+        OSError: One can't be read.
+    """
     points: list[tuple[float, float]] = []
     before = last = 0.0
     for folder in chain:
-        with (folder / "metrics.csv").open(newline="") as file:
-            for row in csv.DictReader(file):
-                last = before + float(row["decisions"])
-                if row["charts/penalty"]:
-                    points.append((last, float(row["charts/penalty"])))
+        rows, damaged = read_metrics(folder / "metrics.csv")
+        if damaged:
+            raise ValueError(f"{folder / 'metrics.csv'} has lines that can't be believed")
+        for row in rows:
+            last = before + float(row["decisions"])
+            if row.get("charts/penalty"):
+                points.append((last, float(row["charts/penalty"])))
         before = last
+    if not points:
+        raise ValueError(f"{chain[-1]} has no scores yet")
     decisions, values = np.array(points).T
     return decisions, values
 
@@ -49,9 +65,17 @@ def smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def main(target: Path, chains: list[list[Path]]) -> None:
-    """Draw, and write the points beside the picture."""
+    """Draw, and write the points beside the picture.
+
+    Raises:
+        ValueError: A run can't be drawn, or the picture not written; says why.
+        OSError: A file can't be read or written.
+    """
+    check_outputs({target: ".png", target.with_suffix(".csv"): ".csv"})
     runs = [scores(chain) for chain in chains]
     decisions = runs[0][0]
+    if any(not np.array_equal(others, decisions) for others, _ in runs):
+        raise ValueError("the runs were scored after different decisions: they have no band")
     curves = np.stack([smooth(values) for _, values in runs])
     figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
     axis.plot(decisions / 1e6, curves.mean(axis=0), color="tab:blue")
@@ -59,8 +83,7 @@ def main(target: Path, chains: list[list[Path]]) -> None:
         low, high = curves.min(axis=0), curves.max(axis=0)
         axis.fill_between(decisions / 1e6, low, high, alpha=0.25, label=f"{len(runs)} seeds")
         axis.legend(frameon=False)
-    config = json.loads((chains[0][0] / "config.json").read_text())
-    rules = Rules.profile(config["rules"], config["seats"])
+    rules = rules_of(checkpoint.load(chains[0][0] / "agent.pt"))
     unit = unit_of(rules)
     what = "points a hand" if unit == "penalty" else "others' mean − own points a hand"
     axis.axhline(par(unit, rules), color="grey", linestyle=":", linewidth=1)
@@ -85,4 +108,5 @@ def main(target: Path, chains: list[list[Path]]) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit("usage: python scripts/curves.py PICTURE.png RUN …")
-    main(Path(sys.argv[1]), [[Path(run) for run in name.split(",")] for name in sys.argv[2:]])
+    with border("curves.py"):
+        main(Path(sys.argv[1]), [[Path(run) for run in name.split(",")] for name in sys.argv[2:]])

@@ -7,6 +7,7 @@ mutation is made in a copy of the working tree, in ``build/mutants``; nothing he
 import ast
 import os
 import re
+import runpy
 import shlex
 import shutil
 import signal
@@ -17,6 +18,11 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+if __name__ == "__main__":
+    # by its path, for black_maria is loaded where a copy of it is tested, and not here
+    found = runpy.run_path(str(Path(__file__).parent.parent / "envs/black_maria/extras.py"))
+    found["check"]("dev", by="mutants.py")
 
 import gymnasium  # noqa: F401 - loaded once, for all the forks
 import numba

@@ -238,6 +238,12 @@ def test_lines__come_now_and_then_and_tell_the_time_left(capsys):
     ]
 
 
+def test_lines__more_than_all_is_all(capsys):
+    assert lines([(1, 0.0), (30, 1.2)], capsys) == [
+        "measuring: 100%, 0:00:30 gone, 0:00:00 left; words"
+    ]
+
+
 def test_lines__a_minute_without_progress_has_a_line(capsys):
     calls = [(30, 0.0), (59, 0.001), (60, 0.001), (119, 0.002), (3720, 0.004)]
     assert lines(calls, capsys) == [

@@ -9,6 +9,7 @@ import oracle
 from black_maria import engine
 from black_maria.engine import deck_order
 from black_maria.rules import Rules, penalty_points
+from black_maria.tables import Tables
 from helpers import Hand, cards_in, fill, fill_up, names, playing
 from oracle import CARDS, HEARTS, ID, book, hand_of
 
@@ -562,6 +563,16 @@ def test_hands_left__counts_down_in_a_match_of_fixed_length():
     assert Hand(deal, 2, rules=rules).block(0, "hands_left") == [0]
     by_points = Hand(deal, 2, match=True)
     assert by_points.block(0, "hands_left") == [0]
+
+
+def test_match__the_next_one_at_a_table_has_as_many_hands():
+    tables = Tables(1, Rules.profile("traditional", hands=3), seed=1, episode="match")
+    for _ in range(2):
+        numbers, done = [], np.zeros(1, np.bool_)
+        while not done:
+            numbers += tables.states()["match_hand"].tolist()
+            _, done = tables.step(tables.observe()[0]["action_mask"].argmax(axis=1))
+        assert sorted(set(numbers)) == [0, 1, 2]
 
 
 # --- cancellation --------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What a user gets from the wheel, and what works without the extras."""
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -7,6 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+from black_maria import extras
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {
@@ -70,6 +73,55 @@ def test_agents__without_torch_name_the_extra():
     done = python(BLOCK.format(blocked=["torch"]) + "import black_maria_agents")
     assert done.returncode == 1
     assert "pip install 'black-maria[agents]'" in done.stderr
+
+
+ABSENT = """
+import sys
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+PathFinder.find_spec = lambda name, *args: None if name == {name!r} else find(name, *args)
+"""
+SCRIPTS = [
+    "train.py", "evaluate.py", "scripts/ladder.py", "scripts/curves.py", "scripts/mutants.py",
+    "examples/maskable_ppo.py", "examples/rllib_ppo.py",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("absent", ["rich", "tyro"])
+def test_scripts__without_an_extra_say_so_in_a_line(absent):
+    done = python(
+        ABSENT.format(name=absent) + "import runpy\n"
+        f"for script in {SCRIPTS}:\n"
+        "    try: runpy.run_path(script, run_name='__main__')\n"
+        "    except SystemExit as error: print(error)"
+    )
+    assert done.returncode == 0, done.stderr
+    for script, line in zip(SCRIPTS, done.stdout.splitlines(), strict=True):
+        name = Path(script).name
+        assert re.match(rf"{name} needs ([\w-]+, )*{absent}(, [\w-]+)*: pip install ", line)
+        extra = "dev" if script == "scripts/mutants.py" else "agents"
+        assert f"'black-maria[{extra}]'" in line
+        assert ("-r examples/requirements/" in line) == script.startswith("examples/")
+
+
+def test_python_m__without_torch_names_the_extra_in_a_line():
+    done = python(
+        ABSENT.format(name="torch") + "import runpy; sys.argv = ['-m']\n"
+        "runpy._run_module_as_main('black_maria_agents.warm')"  # what python -m calls
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "pip install 'black-maria[agents]'" in done.stderr
+
+
+def test_extras__packages_of_those_that_are_included_too():
+    for extra, packages in {
+        "agents": {"torch", "tyro"},
+        "notebooks": {"torch", "nbmake"},
+        "dev": {"torch", "nbmake", "pygame-ce", "pytest"},
+    }.items():
+        assert packages <= extras._packages(extra)
+    assert extras.absent("agents", "no-such-package") == ["no-such-package"]
 
 
 @pytest.mark.parametrize("module", ["black_maria", "black_maria_agents"])

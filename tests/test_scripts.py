@@ -6,6 +6,8 @@ import json
 import math
 import os
 import re
+import runpy
+import shutil
 import signal
 import subprocess
 import sys
@@ -33,6 +35,7 @@ from helpers import wait_until
 ROOT = Path(__file__).parent.parent
 SMALL = ["--tables", "16", "--width", "32", "--final-deals", "4"]
 SMALL += ["--score-deals", "4", "--score-every", "2"]
+TIMED = ("charts/SPS", "crc32")  # columns that hang on the clock
 CONFIG = TrainConfig(
     decisions=4000, tables=16, width=32, final_deals=4, score_deals=4, score_every=2
 )
@@ -119,12 +122,28 @@ def test_train__one_seed_one_result_and_a_taken_folder_is_kept(trained):
     run("train.py", "--decisions", "4000", *SMALL, cwd=folder)
     rows = [
         [
-            {name: value for name, value in row.items() if "SPS" not in name}
+            {name: value for name, value in row.items() if name not in TIMED}
             for row in metrics(folder / "runs" / name)
         ]
         for name in ("first", "first-2")
     ]
     assert rows[0] == rows[1]
+
+
+def test_curves__of_a_run_and_what_is_damaged_is_refused(trained, tmp_path):
+    folder, _ = trained
+    script = str(ROOT / "scripts" / "curves.py")
+    broken = tmp_path / "runs" / "broken"
+    shutil.copytree(folder / "runs" / "first", broken)
+    text = (broken / "metrics.csv").read_text()
+    (broken / "metrics.csv").write_text(text.replace("960,", "961,"))
+    curves = runpy.run_path(script)["main"]
+    curves(tmp_path / "curve.png", [[folder / "runs" / "first"]])
+    points = list(csv.DictReader((tmp_path / "curve.csv").read_text().splitlines()))
+    assert [int(row["decisions"]) for row in points] == [960, 2880, 4800]
+    assert (tmp_path / "curve.png").stat().st_size > 10_000
+    with pytest.raises(ValueError, match=r"broken/metrics.csv has lines that can't be believed"):
+        curves(tmp_path / "curve.png", [[broken]])
 
 
 @pytest.mark.skipif(
@@ -149,7 +168,7 @@ def test_train__ctrl_c_leaves_a_usable_checkpoint(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
 def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
-    long = ["--decisions", "60000", "--snapshots", "2", "--opponent-share", "0.25"]
+    long = ["--decisions", "36000", "--snapshots", "2", "--opponent-share", "0.25"]
     run("train.py", "--run", "straight", *long, *SMALL, cwd=tmp_path)
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "train.py"), "--run", "killed", *long, *SMALL],
@@ -157,7 +176,7 @@ def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
     )  # fmt: skip
     folder = tmp_path / "runs" / "killed"
     log = folder / "metrics.csv"
-    wait_until(lambda: log.exists() and len(metrics(folder)) >= 10, process)
+    wait_until(lambda: log.exists() and len(metrics(folder)) >= 5, process)
     process.kill()
     process.wait()
     reached = len(metrics(folder))
@@ -167,13 +186,13 @@ def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
     ]
     for name, weights in ends[0]["policy"].items():
         assert torch.equal(weights, ends[1]["policy"][name])
-    columns = [name for name in metrics(folder)[0] if "SPS" not in name]
+    columns = [name for name in metrics(folder)[0] if name not in TIMED]
     rows = [
         [[row[name] for name in columns] for row in metrics(tmp_path / "runs" / run_name)]
         for run_name in ("straight", "killed")
     ]
     assert rows[0] == rows[1]
-    assert 10 <= reached < len(rows[0])
+    assert 5 <= reached < len(rows[0])
 
 
 def test_train__resume_takes_no_other_options_and_needs_a_run(tmp_path, ended):

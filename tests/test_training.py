@@ -355,6 +355,43 @@ def test_folder__a_damaged_line_of_metrics_is_kept_aside_and_no_row_is_lost(tmp_
     assert [row.split(",")[0] for row in path.read_text().splitlines()] == ["decisions", "10", "30"]
 
 
+def test_folder__a_bit_flipped_or_a_cut_in_metrics_is_never_believed(tmp_path):
+    log = folder.Log(tmp_path, 0)
+    for decisions in (10, 20):
+        log.write(decisions, {"losses/entropy": 0.123, "charts/SPS": 5.0})
+    log.close()
+    path = tmp_path / "metrics.csv"
+    whole = path.read_bytes()
+    rows, damaged = folder.read_metrics(path)
+    assert [(row["decisions"], row["losses/entropy"]) for row in rows] == [
+        ("10", "0.123"), ("20", "0.123")
+    ]  # fmt: skip
+    assert not damaged
+    broken = [
+        whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :]
+        for place in range(len(whole))
+        for bit in range(8)
+    ]
+    for content in (*broken, *(whole[:length] for length in range(1, len(whole)))):
+        path.write_bytes(content)
+        found, damaged = folder.read_metrics(path)
+        assert all(row in rows for row in found)
+        assert damaged or content.endswith(b"\n")  # a cut between lines: fewer rows, none wrong
+        assert len(found) < len(rows)
+
+
+def test_folder__metrics_of_before_checksums_are_read_and_get_them(tmp_path):
+    path = tmp_path / "metrics.csv"
+    path.write_text("decisions,charts/SPS,charts/penalty\r\n10,5.0,\r\n20,6.0,14.3\r\n")
+    folder.Log(tmp_path, 20).close()
+    rows, damaged = folder.read_metrics(path)
+    assert not damaged
+    assert [row["decisions"] for row in rows] == ["10", "20"]
+    assert [row["charts/penalty"] for row in rows] == ["", "14.3"]
+    path.write_text("decisions,charts/SPS,another\n10,5.0,1\n")
+    assert folder.read_metrics(path) == ([], True)
+
+
 def test_folder__rows_after_the_checkpoint_go_when_it_is_resumed_and_none_before(tmp_path):
     log = folder.Log(tmp_path, 0)
     for decisions in (10, 20, 30):

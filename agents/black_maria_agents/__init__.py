@@ -4,7 +4,8 @@ try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "black_maria_agents needs PyTorch: install the extra, pip install 'black-maria[agents]'"
+        "black_maria_agents needs PyTorch: install the extra, pip install 'black-maria[agents]'",
+        name=__name__,  # python -m says this in a line then
     ) from error
 
 from black_maria_agents.base import Agent

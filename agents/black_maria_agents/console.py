@@ -102,7 +102,7 @@ class Bar:
 
     def __call__(self, done: float, total: float, text: str = "") -> None:
         """Move on; ``text`` says more."""
-        self._bar.update(self._task, completed=done, total=total, text=text)
+        self._bar.update(self._task, completed=min(done, total), total=total, text=text)
 
 
 class Lines:
@@ -125,7 +125,8 @@ class Lines:
 
     def __call__(self, done: float, total: float, text: str = "") -> None:
         """Print how far it is, if the last line is old enough; ``text`` says more."""
-        share, now = done / total if total else 0.0, self._clock()
+        share = min(done / total, 1.0) if total else 0.0  # training's last update goes beyond
+        now = self._clock()
         if self._first is None:
             self._first = share  # what had been done before
         since = now - self._last

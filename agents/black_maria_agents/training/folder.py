@@ -1,14 +1,20 @@
 """A run's folder, ``runs/<run>/``: config.json, metrics.csv, TensorBoard events, agent.pt.
 
 One process writes in it; the file ``lock`` is there as long as it does.
+
+What is read again carries checksums: agent.pt one of all its bytes, metrics.csv one in every line,
+so that damage loses that line alone. config.json is for people: what a run was made with is read
+from its checkpoint.
 """
 
 import csv
+import io
 import itertools
 import json
 import platform
 import subprocess
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +38,8 @@ FIGURES: Final = (
 )  # fmt: skip
 """Columns of metrics.csv: CleanRL's names, and the score of now and then, against two ducks or
 against whom the run responds to."""
+SUM: Final = "crc32"
+"""The last column of metrics.csv: of the header, a line feed and the line up to this column."""
 
 
 def new_folder(path: Path) -> Path:
@@ -107,7 +115,7 @@ class Log:
 
     Attributes:
         aside: Where metrics.csv was put as it was, if there were lines in it that can't be
-            read; the others have been carried over. None if there were no such lines.
+            believed; the others have been carried over. None if there were no such lines.
     """
 
     def __init__(self, folder: Path, decisions: int) -> None:
@@ -118,22 +126,23 @@ class Log:
         self.aside: Path | None = None
         earlier: list[dict[str, str]] = []
         if path.exists():
-            content = path.read_bytes()
-            earlier, damaged = _rows(content.decode("utf-8", "replace"))
+            earlier, damaged = read_metrics(path)
             if damaged:
-                self.aside = _put_aside(path, content)
-        columns = list(dict.fromkeys(["decisions", *FIGURES, *(n for r in earlier for n in r)]))
+                self.aside = _put_aside(path)
+        columns = dict.fromkeys(["decisions", *FIGURES, *(n for r in earlier for n in r)])
+        self._columns = list(columns)
+        self._header = _text([*columns, SUM])
         with replacing(path, "w") as file:
-            writer = csv.DictWriter(file, columns)
-            writer.writeheader()
-            writer.writerows(row for row in earlier if int(row["decisions"]) <= decisions)
+            file.write(f"{self._header}\n")
+            file.writelines(
+                self._line(row) for row in earlier if int(row["decisions"]) <= decisions
+            )
         self._file = path.open("a", newline="", encoding="utf-8")
-        self._writer = csv.DictWriter(self._file, columns)
         self._board = SummaryWriter(str(folder), purge_step=decisions + 1 if decisions else None)
 
     def write(self, decisions: int, figures: dict[str, float]) -> None:
         """Log figures; if the process is killed now, they are there."""
-        self._writer.writerow({"decisions": decisions} | figures)
+        self._file.write(self._line({"decisions": decisions, **figures}))
         self._file.flush()
         for name, value in figures.items():
             self._board.add_scalar(name, value, decisions)
@@ -144,21 +153,57 @@ class Log:
         self._file.close()
         self._board.close()
 
+    def _line(self, row: Mapping[str, object]) -> str:
+        text = _text(row.get(name, "") for name in self._columns)
+        return f"{text},{_sum(self._header, text)}\n"
+
+
+def read_metrics(path: Path) -> tuple[list[dict[str, str]], bool]:
+    """The rows of a metrics.csv that can be believed, and whether there are lines that can't.
+
+    A row has its figures by their columns, "" where there is none. Files that were written before
+    lines had a checksum are believed if there is a number in every column.
+
+    Raises:
+        OSError: The file can't be read.
+    """
+    return _rows(path.read_bytes().decode("utf-8", "replace"))
+
 
 def _rows(text: str) -> tuple[list[dict[str, str]], bool]:
-    """The rows of a metrics.csv that can be read, and whether there are lines that can't."""
-    header, *lines = map(_cells, text.splitlines() or [""])
-    if "decisions" not in header or len(set(header)) < len(header):
+    head, *lines = (line.removesuffix("\r") for line in text.split("\n"))
+    names = _cells(head)
+    summed = names[-1:] == [SUM]
+    names = names[: len(names) - summed]
+    if "decisions" not in names or len(set(names)) < len(names):
         return [], bool(text)
+    if not summed and set(names) - {"decisions", *FIGURES}:  # its last column may be a damaged SUM
+        return [], True
     if not text.endswith("\n"):  # somebody was interrupted
-        lines[-1:] = [[]]
-    rows = [dict(zip(header, cells, strict=True)) for cells in lines if _is_row(header, cells)]
-    return rows, len(rows) < len(lines)
+        lines[-1:] = ["", ""]
+    rows = []
+    for line in lines[:-1]:
+        content, _, told = line.rpartition(",") if summed else (line, "", "")
+        cells = _cells(content)
+        if _is_row(names, cells) and (not summed or told == _sum(head, content)):
+            rows.append(dict(zip(names, cells, strict=True)))
+    return rows, len(rows) < len(lines) - 1
 
 
-def _is_row(header: list[str], cells: list[str]) -> bool:
+def _sum(header: str, content: str) -> str:
+    return str(zlib.crc32(f"{header}\n{content}".encode()))
+
+
+def _text(cells: Iterable[object]) -> str:
+    """A line of CSV, without its end."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(cells)
+    return line.getvalue()
+
+
+def _is_row(names: list[str], cells: list[str]) -> bool:
     """Whether there is a number, or nothing, in every column, and the decisions are whole."""
-    if len(cells) != len(header) or not cells[header.index("decisions")].isdecimal():
+    if len(cells) != len(names) or not cells[names.index("decisions")].isdecimal():
         return False
     try:
         return all(float(cell) is not None for cell in cells if cell)
@@ -173,11 +218,11 @@ def _cells(line: str) -> list[str]:
         return []
 
 
-def _put_aside(path: Path, content: bytes) -> Path:
-    """Keep content under a name beside the file's own that is free."""
+def _put_aside(path: Path) -> Path:
+    """Keep a file's content under a name beside its own that is free."""
     number = 1
     while (aside := path.with_name(f"{path.stem}-damaged-{number}{path.suffix}")).exists():
         number += 1
     with replacing(aside) as file:
-        file.write(content)
+        file.write(path.read_bytes())
     return aside
