@@ -11,12 +11,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from black_maria.bots import check_batch
 from black_maria.cards import NUM_RANKS, NUM_SUITS
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
-from black_maria_agents.features import Features, features_of, hidden_size
+from black_maria_agents.features import ONE, ZERO, Features, features_of, hidden_size
 from black_maria_agents.inference import Inference
 from black_maria_agents.threads import one_thread
 
@@ -111,6 +112,42 @@ class Policy(nn.Module):
         cards = self.from_suit(codes) + self.from_whole(whole)[:, None]
         logits: Tensor = self.cards(cards.relu_()).flatten(1).float()
         return logits.masked_fill(mask == 0, -torch.inf).log_softmax(-1)
+
+
+class ObservationPolicy(nn.Module):
+    """A policy that takes what the environment gives: for export, and for code of others.
+
+    ``Policy`` reads features, which play and training gather from the observation once; this one
+    gathers them itself, so that nothing else need know their order.
+
+    Args:
+        policy: The network; it is shared, not copied.
+        layout: The observation layout of the rules that it was trained for.
+    """
+
+    index: Tensor
+
+    def __init__(self, policy: Policy, layout: Layout) -> None:
+        """Find the features' places; the two constants stand behind the observation."""
+        super().__init__()
+        self.policy = policy
+        index = policy.features.index
+        places = np.where(
+            index == ZERO, layout.size, np.where(index == ONE, layout.size + 1, index)
+        )
+        self.register_buffer("index", torch.from_numpy(places), persistent=False)
+
+    def forward(self, observation: Tensor, action_mask: Tensor) -> Tensor:
+        """Log-probabilities (B, 52) float32; −inf where the mask is 0.
+
+        Args:
+            observation: (B, F) int8.
+            action_mask: (B, 52) int8, a legal card in every row; without one it is NaN.
+        """
+        # not sliced or built by length: torch.export then leaves B open
+        extended = pad(pad(observation, (0, 1), value=0), (0, 1), value=1)
+        log_probs: Tensor = self.policy(extended.index_select(1, self.index), action_mask)
+        return log_probs
 
 
 class OracleCritic(nn.Module):
