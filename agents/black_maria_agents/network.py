@@ -236,7 +236,10 @@ class PolicyAgent:
     ) -> NDArray[np.int64]:
         """Choose a card for every row; see ``base.Agent``."""
         observation, mask = check_batch(obs, keys, self._layout)
-        log_probs = self.log_probs(observation, mask)
+        return self.pick(self.log_probs(observation, mask), keys)
+
+    def pick(self, log_probs: Tensor, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The cards (B,) that it plays of its log-probabilities (B, 52), by the rows' keys (B,)."""
         return (log_probs.argmax(-1) if self.greedy else sample(log_probs, keys)).numpy()
 
     @one_thread()
