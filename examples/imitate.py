@@ -3,7 +3,7 @@
     pip install "black-maria[data,export]"
     python examples/imitate.py              # plays 100,000 hands to data/ first, in two minutes
 
-A data set of the champion and `heuristic` in every mix of seats (380 MB) is read six times, batch
+A data set of the champion and `heuristic` in every mix of seats (380 MB) is read three times, batch
 by batch: the network learns the champion's probabilities wherever it had a choice. It ends as
 imitator.safetensors, which `load_agent` and evaluate.py take, and is measured alone against two
 `heuristic`, on the same deals as the champion.
@@ -21,7 +21,7 @@ from black_maria_agents.network import ObservationPolicy, Policy, PolicyAgent
 from black_maria_agents.seeds import TEST_SEEDS
 
 HANDS = 100_000
-EPOCHS = 6
+EPOCHS = 3
 DEALS = 3000
 
 

@@ -114,28 +114,48 @@ class Policy(nn.Module):
         return logits.masked_fill(mask == 0, -torch.inf).log_softmax(-1)
 
 
-class ObservationPolicy(nn.Module):
-    """A policy that takes what the environment gives: for export, and for code of others.
+class Gather(nn.Module):
+    """A network's features, from the observation as the environment gives it.
 
-    ``Policy`` reads features, which play and training gather from the observation once; this one
-    gathers them itself, so that nothing else need know their order.
+    Play and training gather them by ``Features.of``, once for several networks; this does it in
+    PyTorch, so that it can be part of one.
 
     Args:
-        policy: The network; it is shared, not copied.
-        layout: The observation layout of the rules that it was trained for.
+        features: Which, and in which order.
+        layout: The observation's layout.
     """
 
     index: Tensor
 
-    def __init__(self, policy: Policy, layout: Layout) -> None:
+    def __init__(self, features: Features, layout: Layout) -> None:
         """Find the features' places; the two constants stand behind the observation."""
         super().__init__()
-        self.policy = policy
-        index = policy.features.index
+        index = features.index
         places = np.where(
             index == ZERO, layout.size, np.where(index == ONE, layout.size + 1, index)
         )
         self.register_buffer("index", torch.from_numpy(places), persistent=False)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Features (B, F') of observations (B, F), int8."""
+        # not made to a length: torch.export then leaves B open
+        extended = pad(pad(observation, (0, 1), value=0), (0, 1), value=1)
+        return extended.index_select(1, self.index)
+
+
+class ObservationPolicy(nn.Module):
+    """A policy that takes what the environment gives: for export, and for code of others.
+
+    Args:
+        policy: The network; it is shared, not copied.
+        layout: The observation's layout under the rules that it was trained for.
+    """
+
+    def __init__(self, policy: Policy, layout: Layout) -> None:
+        """Put what gathers its features before it."""
+        super().__init__()
+        self.policy = policy
+        self.gather = Gather(policy.features, layout)
 
     def forward(self, observation: Tensor, action_mask: Tensor) -> Tensor:
         """Log-probabilities (B, 52) float32; −inf where the mask is 0.
@@ -144,9 +164,7 @@ class ObservationPolicy(nn.Module):
             observation: (B, F) int8.
             action_mask: (B, 52) int8, a legal card in every row; without one it is NaN.
         """
-        # not sliced or built by length: torch.export then leaves B open
-        extended = pad(pad(observation, (0, 1), value=0), (0, 1), value=1)
-        log_probs: Tensor = self.policy(extended.index_select(1, self.index), action_mask)
+        log_probs: Tensor = self.policy(self.gather(observation), action_mask)
         return log_probs
 
 
