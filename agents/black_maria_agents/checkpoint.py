@@ -176,6 +176,19 @@ def _is(value: Any, known: Any) -> bool:
 def _check(content: Mapping[str, Any], rules: Rules | None = None) -> None:
     """Refuse content that isn't of its kinds, or doesn't fit."""
     contents.check_entries(content)
+    contents.check_networks(content, fitting_rules(content, rules))
+
+
+def fitting_rules(content: Mapping[str, Any], rules: Rules | None = None) -> Rules:
+    """What the networks of a checkpoint's content were trained for.
+
+    Args:
+        content: Its ``"rules"`` and ``"blocks"`` at least, of their kinds.
+        rules: What that must be.
+
+    Raises:
+        ValueError: Other rules, or networks that read what the observation hasn't.
+    """
     trained_for = contents.rules_of(content)
     if content["clauses"]:
         contents.check_clauses(content["clauses"])
@@ -188,7 +201,7 @@ def _check(content: Mapping[str, Any], rules: Rules | None = None) -> None:
             f"{_differences(rules, trained_for)}"
         )
     _check_blocks(content["blocks"], trained_for)
-    contents.check_networks(content, trained_for)
+    return trained_for
 
 
 def _differences(rules: Rules, others: Rules) -> str:
@@ -242,12 +255,18 @@ def load_policy(
         CheckpointError: As ``load``.
     """
     content, digest = _read(path, rules)
+    return PolicyAgent(
+        policy_of(content, rules), rules,
+        greedy=greedy, name=name or str(path), fingerprint=digest[:16],
+    )  # fmt: skip
+
+
+def policy_of(content: Mapping[str, Any], rules: Rules) -> Policy:
+    """The policy of content that has been checked."""
     with torch.device("meta"):  # no weights are drawn that the file's then replace
         policy = Policy(layout_of(rules), content["width"], content["blocks"], content["clauses"])
     policy.load_state_dict(content["policy"], assign=True)
-    return PolicyAgent(
-        policy, rules, greedy=greedy, name=name or str(path), fingerprint=digest[:16]
-    )
+    return policy
 
 
 def strip(source: str | Path, target: str | Path) -> None:

@@ -20,6 +20,9 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "policy": (dict,), "critic": (dict,), "config": (dict,), "decisions": (int,),
     "training": (dict, type(None)),
 }  # fmt: skip
+_POLICY_KINDS: Final = {
+    name: _KINDS[name] for name in ("rules", "blocks", "clauses", "width", "policy")
+}
 _TRAINING_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "optimizer": (dict,), "updates": (int,), "next_hand": (int,), "pool": (list,),
 }  # fmt: skip
@@ -36,12 +39,19 @@ def check_entries(content: Mapping[str, Any]) -> None:
         ValueError: Says which.
     """
     _check_kinds(content, _KINDS, "")
-    for name, shape in content["blocks"].items():
-        sizes = shape if isinstance(shape, tuple | list) else [None]
-        if not isinstance(name, str) or not all(isinstance(size, int) for size in sizes):
-            raise ValueError(f"its blocks: {_short(name)} is {_short(shape)}, not a shape")
+    _check_shapes(content["blocks"])
     if content["training"] is not None:
         _check_kinds(content["training"], _TRAINING_KINDS, "training: ")
+
+
+def check_policy_entries(content: Mapping[str, Any]) -> None:
+    """Refuse what a policy alone comes with, if some lacks or is of another kind.
+
+    Raises:
+        ValueError: Says which.
+    """
+    _check_kinds(content, _POLICY_KINDS, "")
+    _check_shapes(content["blocks"])
 
 
 def rules_of(content: Mapping[str, Any]) -> Rules:
@@ -85,14 +95,7 @@ def check_networks(content: Mapping[str, Any], rules: Rules) -> None:
     Raises:
         ValueError: Says which tensor is wrong.
     """
-    width = content["width"]
-    if not 4 <= width <= _WIDEST or width % 4:
-        raise ValueError(f"its width is {width}, not a multiple of 4 up to {_WIDEST}")
-    try:
-        clauses = tuple(content["clauses"])
-        policy, critic = _shapes(rules, width, tuple(content["blocks"]), clauses)
-    except ValueError:  # blocks that no suit's or no other features come from
-        raise ValueError(f"its blocks are too few: {', '.join(content['blocks'])}") from None
+    policy, critic = _networks(content, rules)
     _check_weights(content["policy"], policy, "policy")
     _check_weights(content["critic"], critic, "critic")
     if content["training"] is None:
@@ -101,6 +104,15 @@ def check_networks(content: Mapping[str, Any], rules: Rules) -> None:
         _check_weights(weights, policy, f"pool's network {number}")
     parameters = [*policy.values(), *critic.values()]
     _check_moments(content["training"]["optimizer"].get("state"), parameters)
+
+
+def check_policy(content: Mapping[str, Any], rules: Rules) -> None:
+    """As ``check_networks``, of a policy that comes alone.
+
+    Raises:
+        ValueError: Says which tensor is wrong.
+    """
+    _check_weights(content["policy"], _networks(content, rules)[0], "policy")
 
 
 def check_groups(state: Mapping[str, Any], fresh: Mapping[str, Any]) -> None:
@@ -132,6 +144,24 @@ def _check_kinds(
         fits = isinstance(value, kind) and not isinstance(value, bool)
         if not fits or (isinstance(value, int) and value < 0):
             raise ValueError(f"{where}its {name!r} is {_short(value)}, not {_WORDS[kind[0]]}")
+
+
+def _check_shapes(blocks: Mapping[Any, Any]) -> None:
+    for name, shape in blocks.items():
+        sizes = shape if isinstance(shape, tuple | list) else [None]
+        if not isinstance(name, str) or not all(isinstance(size, int) for size in sizes):
+            raise ValueError(f"its blocks: {_short(name)} is {_short(shape)}, not a shape")
+
+
+def _networks(content: Mapping[str, Any], rules: Rules) -> tuple[Shapes, Shapes]:
+    """What the policy's and the critic's tensors must be."""
+    width = content["width"]
+    if not 4 <= width <= _WIDEST or width % 4:
+        raise ValueError(f"its width is {width}, not a multiple of 4 up to {_WIDEST}")
+    try:
+        return _shapes(rules, width, tuple(content["blocks"]), tuple(content["clauses"]))
+    except ValueError:  # blocks that no suit's or no other features come from
+        raise ValueError(f"its blocks are too few: {', '.join(content['blocks'])}") from None
 
 
 @lru_cache(maxsize=16)

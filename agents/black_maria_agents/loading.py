@@ -6,6 +6,7 @@ from typing import Final
 
 from black_maria.bots import BOTS, make_bot
 from black_maria.rules import Rules, as_rules
+from black_maria_agents import tensors
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import load_policy
 from black_maria_agents.network import PolicyAgent
@@ -57,7 +58,8 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
             ``"champion:universal"``; a search such as ``"pimc"`` or
             ``"pimc:worlds=30,sims=333"``; a policy that searches,
             ``"search:policy=champion,worlds=16"``, its policy a name or a path; or a path such
-            as ``"runs/first/agent.pt"``.
+            as ``"runs/first/agent.pt"``, or of a policy that was exported,
+            ``"champion.safetensors"``.
         rules: A profile's name or rules.
         greedy: For networks: play the likeliest card; otherwise sample from the policy.
 
@@ -77,6 +79,8 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
         if not isinstance(policy, PolicyAgent):
             raise ValueError(f"{name!r}: {options['policy']} isn't a network to search with")
         return PolicySearch(policy, rules, worlds=int(options["worlds"] or 0), name=name)
+    if Path(name).suffix == ".safetensors":
+        return tensors.load_policy(name, rules, greedy=greedy, name=name)
     if name in ("champion", UNIVERSAL) or Path(name).suffix == ".pt" or _there(name):
         path = checkpoint_of(name, rules)
         if path.is_dir():
@@ -86,7 +90,8 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
         return load_policy(path, rules, greedy=greedy, name=name)
     raise ValueError(
         f"no agent {name!r}: give one of {', '.join(BOTS)}, champion, {pimc.FAMILY}, "
-        f"{policy_search.FAMILY}, or the path of a checkpoint (….pt)"
+        f"{policy_search.FAMILY}, or the path of a checkpoint (….pt) or of an exported policy "
+        "(….safetensors)"
     )
 
 

@@ -11,12 +11,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from black_maria.bots import check_batch
 from black_maria.cards import NUM_RANKS
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
-from black_maria_agents.features import Features, features_of, hidden_size, telling
+from black_maria_agents.features import (
+    ONE,
+    ZERO,
+    Features,
+    features_of,
+    hidden_size,
+    telling,
+)
 from black_maria_agents.inference import Inference
 from black_maria_agents.layers import SuitNetwork, orthogonal
 from black_maria_agents.threads import one_thread
@@ -81,6 +89,60 @@ class Policy(nn.Module):
             ValueError: It reads the rules, and isn't made for so many seats or packs.
         """
         return UnderRules(self, rules) if self.clauses else self
+
+
+class Gather(nn.Module):
+    """A network's features, from the observation as the environment gives it.
+
+    Play and training gather them by ``Features.of``, once for several networks; this does it in
+    PyTorch, so that it can be part of one.
+
+    Args:
+        features: Which, and in which order.
+        layout: The observation's layout.
+    """
+
+    index: Tensor
+
+    def __init__(self, features: Features, layout: Layout) -> None:
+        """Find the features' places; the two constants stand behind the observation."""
+        super().__init__()
+        index = features.index
+        places = np.where(
+            index == ZERO, layout.size, np.where(index == ONE, layout.size + 1, index)
+        )
+        self.register_buffer("index", torch.from_numpy(places), persistent=False)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Features (B, F') of observations (B, F), int8."""
+        # not made to a length: torch.export then leaves B open
+        extended = pad(pad(observation, (0, 1), value=0), (0, 1), value=1)
+        return extended.index_select(1, self.index)
+
+
+class ObservationPolicy(nn.Module):
+    """A policy that takes what the environment gives: for export, and for code of others.
+
+    Args:
+        policy: The network; it is shared, not copied.
+        layout: The observation's layout under the rules that it plays by.
+    """
+
+    def __init__(self, policy: Policy, layout: Layout) -> None:
+        """Put what gathers its features before it."""
+        super().__init__()
+        self.policy = policy.under(layout.rules)
+        self.gather = Gather(self.policy.features, layout)
+
+    def forward(self, observation: Tensor, action_mask: Tensor) -> Tensor:
+        """Log-probabilities (B, 52) float32; −inf where the mask is 0.
+
+        Args:
+            observation: (B, F) int8.
+            action_mask: (B, 52) int8, a legal card in every row; without one it is NaN.
+        """
+        log_probs: Tensor = self.policy(self.gather(observation), action_mask)
+        return log_probs
 
 
 class OracleCritic(nn.Module):
@@ -227,7 +289,10 @@ class PolicyAgent:
     ) -> NDArray[np.int64]:
         """Choose a card for every row; see ``base.Agent``."""
         observation, mask = check_batch(obs, keys, self._layout)
-        log_probs = self.log_probs(observation, mask)
+        return self.pick(self.log_probs(observation, mask), keys)
+
+    def pick(self, log_probs: Tensor, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The cards (B,) that it plays of its log-probabilities (B, 52), by the rows' keys (B,)."""
         return (log_probs.argmax(-1) if self.greedy else sample(log_probs, keys)).numpy()
 
     @one_thread()
