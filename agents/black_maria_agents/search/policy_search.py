@@ -11,7 +11,7 @@ Where the observation has its history, worlds are drawn by how likely the policy
 others have played in them (``beliefs``); without it they are equally likely.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,22 +22,25 @@ from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
+from black_maria_agents.base import Agent
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.scoring import others_less_own
 from black_maria_agents.search.beliefs import resampled, tempered, weigh
+from black_maria_agents.search.players import Players, next_keys
 from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
 FAMILY: Final = "search"
-EDITION: Final = 2
+EDITION: Final = 3
 """Raised by whatever makes it play other cards, so that scores kept of an earlier one don't
 pass for its own."""
 
 WORLDS: Final = 16
-"""Worlds that each card is tried in, unless told; 8 have lost a third of a point, 32 gained 0.1."""
-EARLY: Final = 0.18
-"""Share of the tricks, three of seventeen, that the policy plays without search, as it passes: by
-search it gains nothing there, and 0.15 to 0.4 points in every three tricks after."""
+"""Worlds that each card is tried in, unless told; ``BUDGET`` gives some tricks more or fewer."""
+BUDGET: Final = ((0.18, 2.0), (0.53, 1.0), (0.71, 0.4))
+"""From which share of the tricks on how many times ``worlds`` are played out: of seventeen tricks
+from the fourth, the tenth and the thirteenth on. The first three are played without search, as
+cards are passed: it gains nothing there."""
 LIKELY: Final = 0.05
 """Cards that the policy gives less than this are not searched."""
 REGRET: Final = 0.5
@@ -52,7 +55,7 @@ EFFECTIVE: Final = 0.75
 """Effective number of worlds that is enough and that weights are tempered to, for each one that
 is rolled out; 0.5 or 1 tell as much."""
 MOST_WORLDS: Final = 2_500
-"""Worlds that fit, ``SPARE`` times over, into the memory of a small machine."""
+"""Worlds that fit, ``SPARE`` times over and twice that, into the memory of a small machine."""
 TABLES: Final = 8192
 """Rollouts side by side; no result depends on it."""
 
@@ -63,17 +66,27 @@ class PolicySearch:
     Args:
         agent: The policy.
         rules: The rules to play by.
-        worlds: Worlds that each card is tried in.
+        worlds: Worlds that each card is tried in, about; see ``BUDGET``.
         name: What it is called; its policy and budget unless given.
+        others: Who sits at its left and so on clockwise, if that is known; otherwise each is
+            taken to play the same policy. Only how they play is used, nothing that they see.
+        team: Places whose mean points the search keeps low: its own, 0, and its partners'.
 
     Raises:
-        ValueError: No worlds, or too many.
+        ValueError: No worlds, or too many; or others that don't fill the other seats.
     """
 
     needs_history = True
 
     def __init__(
-        self, agent: PolicyAgent, rules: Rules, *, worlds: int = WORLDS, name: str = ""
+        self,
+        agent: PolicyAgent,
+        rules: Rules,
+        *,
+        worlds: int = WORLDS,
+        name: str = "",
+        others: Sequence[Agent] | None = None,
+        team: Sequence[int] = (0,),
     ) -> None:
         """Take the policy over."""
         if not 1 <= worlds <= MOST_WORLDS:
@@ -82,6 +95,8 @@ class PolicySearch:
         self.agent = agent
         self.rules = rules
         self.worlds = worlds
+        self.players = Players([agent, *(others or [agent] * (rules.seats - 1))], rules)
+        self.team = list(team)
         self._layout = layout_of(rules)
 
     @property
@@ -98,84 +113,89 @@ class PolicySearch:
         prior = self.agent.log_probs(observation, mask).numpy()
         actions: NDArray[np.int64] = prior.argmax(axis=1)
         likely = prior >= np.log(LIKELY)
-        searched = self._late(observation) & (likely.sum(axis=1) > 1)
-        for rows in self._parts(np.flatnonzero(searched), likely):
-            history = obs["history"][rows] if "history" in obs else None
-            games, worlds = self._worlds(observation[rows], keys[rows], history)
-            costs = self._costs(likely[rows], games, worlds)
-            worth = np.where(likely[rows], prior[rows] - costs / REGRET, -np.inf)
-            actions[rows] = worth.argmax(axis=1)
+        budget = np.where(likely.sum(axis=1) > 1, self._budget(observation), 0)
+        for worlds in np.unique(budget[budget > 0]).tolist():
+            for rows in self._parts(np.flatnonzero(budget == worlds), likely, worlds):
+                history = obs["history"][rows] if "history" in obs else None
+                drawn = self._worlds(worlds, observation[rows], keys[rows], history)
+                costs = self._costs(likely[rows], *drawn, keys[rows])
+                worth = np.where(likely[rows], prior[rows] - costs / REGRET, -np.inf)
+                actions[rows] = worth.argmax(axis=1)
         return actions
 
-    def _late(self, observation: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Where the observer is to play, and has played in the first tricks, (B,)."""
+    def _budget(self, observation: NDArray[np.int8]) -> NDArray[np.int64]:
+        """Worlds to play out, (B,), 0 where the observer passes or has played few tricks."""
         tricks = observation[:, self._layout["played"]][:, :NUM_CARDS].sum(axis=1)
         playing = observation[:, self._layout["phase"]][:, 1] == 1
-        late: NDArray[np.bool_] = playing & (tricks >= int(EARLY * self.rules.hand_size))
-        return late
+        worlds = np.zeros(len(observation), np.int64)
+        for share, times in BUDGET:
+            late = playing & (tricks >= int(share * self.rules.hand_size))
+            worlds[late] = max(1, round(times * self.worlds))
+        return worlds
 
     def _parts(
-        self, rows: NDArray[np.int64], likely: NDArray[np.bool_]
+        self, rows: NDArray[np.int64], likely: NDArray[np.bool_], worlds: int
     ) -> Iterator[NDArray[np.int64]]:
         """Rows in parts that need at most ``TABLES`` tables at a time, or one row."""
-        tables = np.cumsum(np.maximum(likely[rows].sum(axis=1), STEP) * self.worlds)
+        tables = np.cumsum(np.maximum(likely[rows].sum(axis=1), STEP) * worlds)
         part = tables // TABLES
         for number in np.unique(part):
             yield rows[part == number]
 
     def _worlds(
         self,
+        worlds: int,
         observation: NDArray[np.int8],
         keys: NDArray[np.uint64],
         history: NDArray[np.int8] | None,
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Games (B, N) and the numbers (B, n) of those to roll out, some more than once."""
         if history is None:
-            games = sample_worlds(observation, self.worlds, keys, self.rules).games
-            return games, np.broadcast_to(np.arange(self.worlds), games.shape)
-        effective = EFFECTIVE * self.worlds
+            games = sample_worlds(observation, worlds, keys, self.rules).games
+            return games, np.broadcast_to(np.arange(worlds), games.shape)
+        effective = EFFECTIVE * worlds
         games, likelihood = weigh(
-            self.agent, observation, history, keys,
-            step=STEP * self.worlds, most=SPARE * self.worlds, effective=effective,
+            self.players, observation, history, keys,
+            step=STEP * worlds, most=SPARE * worlds, effective=effective,
         )  # fmt: skip
-        return games, resampled(tempered(likelihood, effective), self.worlds, keys)
+        return games, resampled(tempered(likelihood, effective), worlds, keys)
 
     def _costs(
         self,
         likely: NDArray[np.bool_],
         games: NDArray[Any],
         worlds: NDArray[np.int64],
+        keys: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
         """What each likely card costs on average in these worlds, (B, 52); 0 for the others."""
         row, card = np.nonzero(likely)
         tasks = (row[:, None] * games.shape[1] + worlds[row]) * NUM_CARDS + card[:, None]
         once, which = np.unique(tasks, return_inverse=True)
-        outcome = self._roll_out(games.reshape(-1)[once // NUM_CARDS], once % NUM_CARDS)
+        game = once // NUM_CARDS
+        luck = next_keys(keys[game // games.shape[1]], game % games.shape[1])
+        outcome = self._roll_out(games.reshape(-1)[game], once % NUM_CARDS, luck)
         costs = np.zeros(likely.shape)
         costs[row, card] = outcome[which].reshape(tasks.shape).mean(axis=1)
         return costs
 
-    def _roll_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Play these cards, then the policy's likeliest ones to the end; the observers' costs."""
+    def _roll_out(
+        self, states: NDArray[Any], first: NDArray[np.int64], keys: NDArray[np.uint64]
+    ) -> NDArray[np.float64]:
+        """Play these cards, then everybody's likeliest ones to the end; what it costs the team."""
         tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
         tables.load(states)
         _, done = tables.step(first)
-        playing = ~done
+        playing, ply = ~done, 0
         while playing.any():
-            obs, _ = tables.observe()
-            actions = self._greedy(obs["observation"], obs["action_mask"], playing)
+            obs, place = tables.observe()
+            mask = obs["action_mask"]
+            actions = mask.argmax(axis=1)
+            rows = np.flatnonzero(playing & (mask.sum(axis=1, dtype=np.int8) > 1))
+            seen = obs["observation"][rows], mask[rows], place[rows]
+            actions[rows] = self.players.likeliest(*seen, next_keys(keys[rows], ply))
             _, done = tables.step(actions, playing)
-            playing &= ~done
+            playing, ply = playing & ~done, ply + 1
         penalties = tables.states()["penalties"][:, : self.rules.seats].astype(np.float64)
-        if self.rules.total_varies:
-            return -others_less_own(penalties)[:, 0]
-        return penalties[:, 0]
-
-    def _greedy(
-        self, observation: NDArray[np.int8], mask: NDArray[np.int8], where: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """The policy's likeliest cards, (N,); where there is no choice, it isn't asked."""
-        actions: NDArray[np.int64] = mask.argmax(axis=1)
-        rows = np.flatnonzero(where & (mask.sum(axis=1, dtype=np.int8) > 1))
-        actions[rows] = self.agent.log_probs(observation[rows], mask[rows]).argmax(-1).numpy()
-        return actions
+        each = -others_less_own(penalties) if self.rules.total_varies else penalties
+        costs: NDArray[np.float64] = each[:, self.team].mean(axis=1)
+        return costs
