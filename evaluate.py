@@ -5,6 +5,7 @@
     python evaluate.py heuristic duck random --plot cross.png --record hands.jsonl
     python evaluate.py heuristic duck --matches 500
     python evaluate.py champion:universal --rulesets held-out --plot edges.png
+    python evaluate.py champion --exploit --minutes 10
     torchrun --nproc_per_node 2 evaluate.py heuristic pimc:worlds=30,sims=333 --deals 200
 
 Every pair plays both tables, on the same deals in every rotation of the seats. Ctrl-C saves and
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # at run time where they are needed: --help needs no PyTorch
     from black_maria.rules import Rules
     from black_maria_agents.console import PlainConsole
     from black_maria_agents.measuring import Result
+    from black_maria_agents.measuring.exploit import Finding
     from black_maria_agents.measuring.generalisation import Generalisation
 
 
@@ -84,6 +86,10 @@ class EvaluateConfig:
     """A file (….jsonl) for all hands played now, a line each; docs/records.md says how."""
     keep: Path | None = None
     """A file (….npz) that keeps the scores as they come; what it holds isn't played again."""
+    exploit: bool = False
+    """How exploitable is the one agent given? Learn and search against it; see docs/training.md."""
+    minutes: float = 10.0
+    """Time for ``--exploit``."""
 
     def check(self) -> None:
         """Refuse what can't be played or written.
@@ -95,6 +101,10 @@ class EvaluateConfig:
 
         if self.deals is not None and self.matches is not None:
             raise ValueError("give --deals or --matches, not both")
+        if self.exploit and (len(self.agents) != 1 or self.deals or self.matches or self.until):
+            raise ValueError("--exploit takes one agent and --minutes, no games")
+        if self.exploit and (self.plot or self.record or self.keep):
+            raise ValueError("--exploit writes --out alone, no --plot, --record or --keep")
         for name in ("deals", "matches"):
             if (games := getattr(self, name)) is not None and games < 1:
                 raise ValueError(f"{name}={games}: there must be at least one game to play")
@@ -109,8 +119,8 @@ class EvaluateConfig:
         check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})
 
 
-def main(config: EvaluateConfig) -> "list[Result] | list[Generalisation]":
-    """Measure, write and print; the results, a table after the other.
+def main(config: EvaluateConfig) -> "list[Result] | list[Finding] | list[Generalisation]":
+    """Measure, write and print; the results, a table after the other, or what else was asked for.
 
     Raises:
         ValueError: An unknown agent or profile, a checkpoint that doesn't fit, or a file that
@@ -136,6 +146,13 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Generalisation]":
             seed=config.seed, greedy=not config.sampled, out=config.out, picture=config.plot,
         )  # fmt: skip
     rules = Rules.profile(config.rules, config.seats)
+    if config.exploit:
+        from black_maria_agents.measuring import exploit
+
+        return exploit.command(
+            config.agents[0], rules, minutes=config.minutes, seed=config.seed,
+            greedy=not config.sampled, out=config.out,
+        )  # fmt: skip
     names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
     if len(names) < 2:
         raise ValueError(f"give two or more different agents, not {' '.join(names)}")

@@ -24,7 +24,6 @@ from black_maria_agents.measuring import (
     Estimate,
     Result,
     both_ways,
-    edges,
     measure,
     plot,
     report,
@@ -32,6 +31,7 @@ from black_maria_agents.measuring import (
     source_table,
 )
 from black_maria_agents.measuring.scores import Scores
+from black_maria_agents.measuring.standing import mixed_table, standings
 from helpers import wait_until
 from test_scripts import ROOT, SMALL, run, script
 
@@ -282,7 +282,8 @@ def test_keep__a_second_call_plays_only_what_is_new(tmp_path):
 
 def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkeypatch, capsys):
     players = {"random": 30, "pimc:worlds=2,sims=5": 4, "duck": 30}
-    monkeypatch.setattr(ladder, "PLAYERS", players)
+    for name, value in {"PLAYERS": players, "PANEL": ("duck",), "DEALS": 30}.items():
+        monkeypatch.setattr(ladder, name, value)
     config = ladder.LadderConfig(
         ("heuristic",), share=0.001, keep=tmp_path / "runs" / "k.npz", out=tmp_path / "ladder.md"
     )
@@ -290,37 +291,94 @@ def test_ladder__a_sorted_page_with_intervals_deals_and_picture(tmp_path, monkey
     results = ladder.main(config)  # one more agent, fewer deals: what was kept counts
     page = config.out.read_text(encoding="utf-8")
     assert "python scripts/ladder.py heuristic --share 0.001`" in page
-    standing, _, tables = page.partition("| | alone |")
-    ranked = [line.split(" | ")[1] for line in standing.splitlines() if "±" in line]
-    assert ranked == [f"`{name}`" for name in edges(results)]
-    rows = [line.split(" | ") for line in tables.splitlines() if "±" in line]
-    assert [row[1] for row in rows] == [f"`{name}`" for name in edges(results)]
+    standing, _, rest = page.partition("## Alone")
+    tables, _, mixed = rest.partition("## Three")
+    names = [f"`{each.name}`" for each in standings(results, ("duck",))]
+    assert [line.split(" | ")[1] for line in standing.splitlines() if "±" in line] == names
+    assert [line.split(" | ")[1] for line in tables.splitlines() if "±" in line] == names
     games = {(result.agent, result.others): result.games for result in results}
     assert games["random", "duck"] == 30
     assert games["pimc:worlds=2,sims=5", "duck"] == 4
     assert games["heuristic", "duck"] == 2
+    assert ("pimc:worlds=2,sims=5", "random") not in games, "slow players meet the panel alone"
     for result in results:
         assert result.score.text() in page
+    (mixed_row,) = (line for line in mixed.splitlines() if "±" in line)
+    assert all(name in mixed_row for name in ("`random`", "`duck`", "`heuristic`"))
     assert (tmp_path / "ladder.png").exists()
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
-def test_ladder__says_where_too_few_deals_tell_who_is_ahead():
-    def result(agent, others, mean, width):
-        return Result(agent, others, "penalty", 9, Estimate(mean, width), ())
+def test_ladder__every_pair_plays_at_least_100_deals():
+    assert min(ladder.PLAYERS.values()) >= 100
+    assert set(ladder.PANEL) <= set(ladder.PLAYERS)
 
-    results = [
-        result("a", "b|c", 10, 0.5), result("b|c", "a", 14, 0.5),
-        result("b|c", "d", 14, 9.0), result("d", "b|c", 15, 9.0),
-        result("a", "d", 9, 0.1), result("d", "a", 20, 0.1),
-    ]  # fmt: skip
-    page = ladder.page(results, dict.fromkeys(("a", "b|c", "d"), 0.1), "x")
-    rows = [line for line in page.splitlines() if line.endswith(" ms |")]
-    assert rows == [
-        "| 1 | `a` | +3.75 ± 0.18 | +2.00 ± 0.35 | 100 ms |",
-        r"| 2 | `b\|c` | -0.75 ± 3.19 | +0.50 ± 6.36, too few to tell | 100 ms |",
-        "| 3 | `d` | -3.00 ± 3.18 |  | 100 ms |",
+
+def pair_tables(scores, width=0.1):
+    """Tables both ways of pairs, as (name, other): points of the one, alone, and of the other."""
+    return [
+        Result(*names, "penalty", 9, Estimate(points, width), ())
+        for (a, b), both in scores.items()
+        for names, points in zip(((a, b), (b, a)), both, strict=True)
     ]
+
+
+FIGURES = {
+    ("good", "duck"): (8, 20), ("good", "rules"): (12, 16), ("bad", "duck"): (20, 10),
+    ("bad", "rules"): (22, 8), ("duck", "rules"): (19, 9), ("good", "bad"): (3, 30),
+}  # fmt: skip
+PANEL = ("duck", "rules")
+
+
+def test_standings__the_mean_over_the_panel_and_the_worst_case_over_all():
+    found = {each.name: each for each in standings(pair_tables(FIGURES), PANEL)}
+    assert list(found) == ["good", "rules", "duck", "bad"]
+    assert [each.place for each in found.values()] == [1, 2, 3, 4]
+    assert found["good"].edge == Estimate(4, pytest.approx(0.05))
+    assert found["duck"].edge == Estimate(-2.5, pytest.approx(0.1 * 2**0.5 / 4))
+    assert (found["bad"].against, found["bad"].worst.mean) == ("good", -13.5)
+
+
+def test_standings__ten_copies_of_duck_move_nobody_else():
+    figures = dict(FIGURES)
+    for k in range(10):
+        copies = [f"duck{j}" for j in range(k)]
+        figures |= {
+            (name, f"duck{k}"): both for (name, other), both in FIGURES.items() if other == "duck"
+        }
+        figures |= {(f"duck{k}", "rules"): FIGURES["duck", "rules"]}
+        figures |= {(copy, f"duck{k}"): (14.33, 14.33) for copy in ["duck", *copies]}
+    before = {each.name: each for each in standings(pair_tables(FIGURES), PANEL)}
+    after = {each.name: each for each in standings(pair_tables(figures), PANEL)}
+    assert len(after) == 14
+    for name, each in before.items():
+        assert dataclasses.replace(after[name], against="") == dataclasses.replace(each, against="")
+    copied = {(after[f"duck{k}"].place, after[f"duck{k}"].edge.mean) for k in range(10)}
+    assert copied == {(before["duck"].place, before["duck"].edge.mean)}
+
+
+def test_standings__who_overlap_share_a_place():
+    wide = standings(pair_tables(FIGURES, width=6.0), PANEL)
+    assert [(each.name, each.place) for each in wide] == [
+        ("good", 1), ("rules", 1), ("duck", 2), ("bad", 2),
+    ]  # fmt: skip
+
+
+def test_standings__refuse_who_has_not_met_the_panel():
+    with pytest.raises(ValueError, match=r"good and cat, of the panel, haven't met both ways"):
+        standings(pair_tables(FIGURES), ("duck", "cat"))
+
+
+def test_mixed_table__adds_up_and_one_agent_in_all_seats_gets_par():
+    rules, duck = Rules(), make_bot("duck")
+    table = mixed_table(
+        {"duck": duck, "random": make_bot("random"), "heuristic": make_bot("heuristic")},
+        20, seed=1, rules=rules,
+    )  # fmt: skip
+    assert sum(each.mean for each in table.values()) == pytest.approx(43)
+    assert sorted(table, key=lambda name: table[name].mean) == ["heuristic", "duck", "random"]
+    same = mixed_table({"a": duck, "b": duck, "c": duck}, 5, seed=1, rules=rules)
+    assert [each.mean for each in same.values()] == pytest.approx([rules.par] * 3)
 
 
 @pytest.mark.parametrize("share", [0.0, -1.0, float("nan"), float("inf")])

@@ -99,7 +99,8 @@ def play_pairs(
     history = any(wants_history(agent) for pair in pairs for agent in pair)
     tables = _deal(numbers, seed, rules, whole_matches, history)
     own_seat = np.tile(np.arange(rules.seats), len(games) * len(pairs))
-    choose = _chooser(pairs, len(games), own_seat, rules)
+    lineups = [(alone, *[others] * (rules.seats - 1)) for alone, others in pairs]
+    choose = _chooser(lineups, len(games), own_seat)
 
     states, rows = tables.states(), np.arange(len(tables))
     hands, hand_rows = [], []
@@ -129,18 +130,57 @@ def play_pairs(
     return Block(scores.reshape(shape), sums, hands, hand_rows, time.process_time() - start)
 
 
+@one_thread()
+def play_lineups(
+    lineups: Sequence[Sequence[Agent]], games: range, *, seed: int, rules: Rules
+) -> NDArray[np.float64]:
+    """Let any agents play together, on duplicate deals in every rotation.
+
+    Args:
+        lineups: L times an agent for each place, clockwise. In rotation r place p has seat
+            (p + r) modulo S.
+        games: Numbers of the deals.
+        seed: The deals' seed.
+        rules: The rules to play by.
+
+    Returns:
+        (G, L, S rotations, S places): each one's penalty points, or where
+        ``rules.total_varies`` its advantage.
+    """
+    numbers = np.repeat(games, len(lineups) * rules.seats)
+    history = any(wants_history(agent) for lineup in lineups for agent in lineup)
+    tables = _deal(numbers, seed, rules, False, history)
+    first = np.tile(np.arange(rules.seats), len(games) * len(lineups))
+    choose = _chooser(lineups, len(games), first)
+    playing = np.ones(len(tables), np.bool_)
+    while playing.any():
+        _, done = tables.step(choose(tables, playing), playing)
+        playing &= ~done
+    penalties = tables.states()["penalties"][:, : rules.seats].astype(np.float64)
+    scores = others_less_own(penalties) if rules.total_varies else penalties
+    seat_of = (first[:, None] + np.arange(rules.seats)) % rules.seats
+    by_place = np.take_along_axis(scores, seat_of, axis=1)
+    return by_place.reshape(len(games), len(lineups), rules.seats, rules.seats)
+
+
 def _chooser(
-    pairs: Sequence[tuple[Agent, Agent]], games: int, own_seat: NDArray[np.int64], rules: Rules
+    lineups: Sequence[Sequence[Agent]], games: int, first: NDArray[np.int64]
 ) -> Callable[[Tables, NDArray[np.bool_]], NDArray[np.int64]]:
-    """A function that asks each agent once for its cards at all tables that still play."""
-    every = {id(agent): agent for pair in pairs for agent in pair}
-    numbers = np.array([[list(every).index(id(agent)) for agent in pair] for pair in pairs])
-    alone, others = (np.tile(np.repeat(column, rules.seats), games) for column in numbers.T)
+    """A function that asks each agent once for its cards at all tables that still play.
+
+    ``first`` (N,) says in which seat each table has the first of its lineup.
+    """
+    every = {id(agent): agent for lineup in lineups for agent in lineup}
+    order = list(every)
+    numbers = np.array([[order.index(id(agent)) for agent in lineup] for lineup in lineups])
+    seats = numbers.shape[1]
+    at_table = np.tile(np.repeat(numbers, seats, axis=0), (games, 1))
+    rows = np.arange(len(first))
 
     def choose(tables: Tables, playing: NDArray[np.bool_]) -> NDArray[np.int64]:
         obs, seat = tables.observe()
         keys = tables.keys()
-        acting = np.where(seat == own_seat, alone, others)
+        acting = at_table[rows, (seat - first) % seats]
         actions = np.zeros(len(tables), np.int64)
         for number, agent in enumerate(every.values()):
             mine = np.flatnonzero((acting == number) & playing)

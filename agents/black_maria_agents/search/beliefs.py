@@ -19,6 +19,7 @@ from black_maria.cards import NUM_CARDS
 from black_maria.rules import Rules
 from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
+from black_maria_agents.search.players import Players
 from black_maria_agents.worlds.sampling import card_counts, sample_worlds
 
 DOUBT: Final = 0.1
@@ -31,7 +32,7 @@ HALVINGS: Final = 20
 
 
 def weigh(
-    agent: PolicyAgent,
+    agent: PolicyAgent | Players,
     observation: NDArray[np.int8],
     history: NDArray[np.int8],
     keys: NDArray[np.uint64],
@@ -45,7 +46,7 @@ def weigh(
     Late in a hand few worlds tell as much as many, and to weigh one is dearest there.
 
     Args:
-        agent: The policy that the others are taken to play.
+        agent: The policy that the others are taken to play, or who sits where.
         observation: (B, F) int8, after the pass.
         history: (B, R, 3) int8.
         keys: (B,) uint64, each row's randomness.
@@ -68,17 +69,18 @@ def weigh(
     return games, found
 
 
-def log_likelihood(agent: PolicyAgent, games: NDArray[Any]) -> NDArray[np.float64]:
-    """How likely the policy plays what the others have played, in worlds (B, n): (B, n).
+def log_likelihood(agent: PolicyAgent | Players, games: NDArray[Any]) -> NDArray[np.float64]:
+    """How likely the others play what they have played, in worlds (B, n): (B, n).
 
     −inf for worlds that are given up; 0 in play-offs, whose absent seats played the hand before.
     """
+    players = agent if isinstance(agent, Players) else Players.all_alike(agent)
     total = np.zeros(games.shape)
     whole = ~games["playoff"].any(axis=1)
     if not whole.any():
         return total
     worlds = games[whole].reshape(-1)
-    tables = at_the_first_lead(worlds, agent.rules)
+    tables = at_the_first_lead(worlds, players.rules)
     found = np.zeros((int(whole.sum()), games.shape[1]))
     flat = found.reshape(-1)
     for ply in range(int(worlds["num_played"].max())):
@@ -87,8 +89,8 @@ def log_likelihood(agent: PolicyAgent, games: NDArray[Any]) -> NDArray[np.float6
         choices = obs["action_mask"].sum(axis=1, dtype=np.int64)
         asked = np.flatnonzero(going & (seat != 0) & (choices > 1))
         cards = worlds["cards"][:, ply]
-        log_probs = agent.log_probs(obs["observation"][asked], obs["action_mask"][asked]).numpy()
-        chance = np.exp(log_probs[np.arange(len(asked)), cards[asked]])
+        seen = obs["observation"][asked], obs["action_mask"][asked]
+        chance = players.chances(*seen, seat[asked], cards[asked])
         flat[asked] += np.log((1 - DOUBT) * chance + DOUBT / choices[asked])
         found[found < found.max(axis=1, keepdims=True) - HOPELESS] = -np.inf
         tables.step(cards, going)

@@ -11,7 +11,7 @@ Where the observation has its history, worlds are drawn by how likely the policy
 others have played in them (``beliefs``); without it they are equally likely.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,9 +22,11 @@ from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria.tables import Tables
+from black_maria_agents.base import Agent
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.scoring import others_less_own
 from black_maria_agents.search.beliefs import resampled, tempered, weigh
+from black_maria_agents.search.players import Players, next_keys
 from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
@@ -65,15 +67,25 @@ class PolicySearch:
         rules: The rules to play by.
         worlds: Worlds that each card is tried in.
         name: What it is called; its policy and budget unless given.
+        others: Who sits at its left and so on clockwise, if that is known; otherwise each is
+            taken to play the same policy. Only how they play is used, nothing that they see.
+        team: Places whose mean points the search keeps low: its own, 0, and its partners'.
 
     Raises:
-        ValueError: No worlds, or too many.
+        ValueError: No worlds, or too many; or others that don't fill the other seats.
     """
 
     needs_history = True
 
     def __init__(
-        self, agent: PolicyAgent, rules: Rules, *, worlds: int = WORLDS, name: str = ""
+        self,
+        agent: PolicyAgent,
+        rules: Rules,
+        *,
+        worlds: int = WORLDS,
+        name: str = "",
+        others: Sequence[Agent] | None = None,
+        team: Sequence[int] = (0,),
     ) -> None:
         """Take the policy over."""
         if not 1 <= worlds <= MOST_WORLDS:
@@ -82,12 +94,19 @@ class PolicySearch:
         self.agent = agent
         self.rules = rules
         self.worlds = worlds
+        self.players = Players([agent, *(others or [agent] * (rules.seats - 1))], rules)
+        self.team = list(team)
+        self._known = ""
+        if others is not None:
+            identities = ", ".join(other.identity for other in others)
+            self._known = f"others {identities} team {self.team}"
         self._layout = layout_of(rules)
 
     @property
     def identity(self) -> str:
-        """Its name, the hash of its policy's file, and its edition; it samples no card."""
-        return " ".join(filter(None, [self.name, self.agent.fingerprint, f"edition {EDITION}"]))
+        """Its name, its policy's hash, whom it knows, and its edition; it samples no card."""
+        parts = [self.name, self.agent.fingerprint, self._known, f"edition {EDITION}"]
+        return " ".join(filter(None, parts))
 
     @one_thread()
     def act(
@@ -102,7 +121,7 @@ class PolicySearch:
         for rows in self._parts(np.flatnonzero(searched), likely):
             history = obs["history"][rows] if "history" in obs else None
             games, worlds = self._worlds(observation[rows], keys[rows], history)
-            costs = self._costs(likely[rows], games, worlds)
+            costs = self._costs(likely[rows], games, worlds, keys[rows])
             worth = np.where(likely[rows], prior[rows] - costs / REGRET, -np.inf)
             actions[rows] = worth.argmax(axis=1)
         return actions
@@ -135,7 +154,7 @@ class PolicySearch:
             return games, np.broadcast_to(np.arange(self.worlds), games.shape)
         effective = EFFECTIVE * self.worlds
         games, likelihood = weigh(
-            self.agent, observation, history, keys,
+            self.players, observation, history, keys,
             step=STEP * self.worlds, most=SPARE * self.worlds, effective=effective,
         )  # fmt: skip
         return games, resampled(tempered(likelihood, effective), self.worlds, keys)
@@ -145,37 +164,37 @@ class PolicySearch:
         likely: NDArray[np.bool_],
         games: NDArray[Any],
         worlds: NDArray[np.int64],
+        keys: NDArray[np.uint64],
     ) -> NDArray[np.float64]:
         """What each likely card costs on average in these worlds, (B, 52); 0 for the others."""
         row, card = np.nonzero(likely)
         tasks = (row[:, None] * games.shape[1] + worlds[row]) * NUM_CARDS + card[:, None]
         once, which = np.unique(tasks, return_inverse=True)
-        outcome = self._roll_out(games.reshape(-1)[once // NUM_CARDS], once % NUM_CARDS)
+        game = once // NUM_CARDS
+        luck = next_keys(keys[game // games.shape[1]], game % games.shape[1])
+        outcome = self._roll_out(games.reshape(-1)[game], once % NUM_CARDS, luck)
         costs = np.zeros(likely.shape)
         costs[row, card] = outcome[which].reshape(tasks.shape).mean(axis=1)
         return costs
 
-    def _roll_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Play these cards, then the policy's likeliest ones to the end; the observers' costs."""
+    def _roll_out(
+        self, states: NDArray[Any], first: NDArray[np.int64], keys: NDArray[np.uint64]
+    ) -> NDArray[np.float64]:
+        """Play these cards, then everybody's likeliest ones to the end; what it costs the team."""
         tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
         tables.load(states)
         _, done = tables.step(first)
-        playing = ~done
+        playing, ply = ~done, 0
         while playing.any():
-            obs, _ = tables.observe()
-            actions = self._greedy(obs["observation"], obs["action_mask"], playing)
+            obs, place = tables.observe()
+            mask = obs["action_mask"]
+            actions = mask.argmax(axis=1)
+            rows = np.flatnonzero(playing & (mask.sum(axis=1, dtype=np.int8) > 1))
+            seen = obs["observation"][rows], mask[rows], place[rows]
+            actions[rows] = self.players.likeliest(*seen, next_keys(keys[rows], ply))
             _, done = tables.step(actions, playing)
-            playing &= ~done
+            playing, ply = playing & ~done, ply + 1
         penalties = tables.states()["penalties"][:, : self.rules.seats].astype(np.float64)
-        if self.rules.total_varies:
-            return -others_less_own(penalties)[:, 0]
-        return penalties[:, 0]
-
-    def _greedy(
-        self, observation: NDArray[np.int8], mask: NDArray[np.int8], where: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """The policy's likeliest cards, (N,); where there is no choice, it isn't asked."""
-        actions: NDArray[np.int64] = mask.argmax(axis=1)
-        rows = np.flatnonzero(where & (mask.sum(axis=1, dtype=np.int8) > 1))
-        actions[rows] = self.agent.log_probs(observation[rows], mask[rows]).argmax(-1).numpy()
-        return actions
+        each = -others_less_own(penalties) if self.rules.total_varies else penalties
+        costs: NDArray[np.float64] = each[:, self.team].mean(axis=1)
+        return costs
