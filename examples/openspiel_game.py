@@ -29,8 +29,8 @@ from black_maria import Rules, Tables, card_name, describe, layout_of, make_bot
 from black_maria_agents.measuring import Estimate, play_deals
 
 DEALS, PASSES, SIZE = 10_000, 9, layout_of().size
-GAMES, SIMULATIONS = 10, 30
-STEPS, ROWS, ROLLOUT = 32_000, 16, 40
+GAMES, SIMULATIONS = 8, 30
+STEPS, ROWS, ROLLOUT = 25_600, 16, 40
 
 _TYPE = pyspiel.GameType(
     short_name="python_black_maria",

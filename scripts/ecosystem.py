@@ -107,9 +107,9 @@ def pins(name: str) -> dict[str, str]:
 
 def python_of(name: str) -> Path | None:
     """The Python to run an example with; None where its packages aren't installed."""
-    own = ROOT / f".venv-{name}" / "bin" / "python"
-    if own.exists():
-        return own
+    own = ROOT / f".venv-{name}"
+    if (own / "installed").exists():  # make's last word
+        return own / "bin" / "python"
     try:
         here = all(version(package) == pin for package, pin in pins(name).items())
     except PackageNotFoundError:
