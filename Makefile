@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help train evaluate ladder test fuzz test-min coverage mutants lint bench bench-training docs notebooks interop
+.PHONY: help train evaluate ladder test fuzz test-min coverage mutants lint bench bench-training docs notebooks interop ecosystem
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
@@ -59,13 +59,18 @@ docs: .venv/installed  ## write the generated pages again
 notebooks: .venv/installed  ## execute the notebooks in place, outputs kept
 	$(BIN)/python -m pytest --nbmake --overwrite notebooks
 
-interop: .venv/installed .venv-sb3/installed .venv-rllib/installed  ## train with other learners
-	$(BIN)/python -m pytest -m interop
+interop: .venv/installed  ## train with other learners, where make .venv-NAME/installed was run
+	$(BIN)/python -m pytest -m interop -rs
+
+ecosystem: .venv/installed  ## the same, and write what came out into docs/ecosystem.md
+	$(BIN)/python scripts/ecosystem.py $(LEARNERS)
+	$(BIN)/python scripts/docs.py
 
 .venv-%/installed: examples/requirements/%.txt pyproject.toml
 	test -d .venv-$* || $(PYTHON) -m venv .venv-$*
-	.venv-$*/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
-	.venv-$*/bin/pip install --quiet --disable-pip-version-check --editable ".[agents]" -r $<
+	.venv-$*/bin/pip install --quiet --disable-pip-version-check --no-compile torch==2.13.0
+	.venv-$*/bin/pip install --quiet --disable-pip-version-check --no-compile \
+		--editable ".[agents]" -r $<
 	touch $@
 
 .venv/installed: pyproject.toml constraints.txt

@@ -7,6 +7,7 @@ One shared policy plays all seats. This is also how to use a cluster: `ray.init(
 more `num_env_runners`, `num_learners`.
 """
 
+import time
 from typing import Any
 
 if __name__ == "__main__":
@@ -28,7 +29,7 @@ from ray.tune import register_env
 from black_maria import Rules, black_maria_v0, make_bot
 from black_maria_agents.measuring import Estimate, play_deals
 
-ITERATIONS = 12
+ITERATIONS, BATCH = 12, 3000
 
 
 class ForRLlib(BaseWrapper):  # type: ignore[misc]
@@ -81,7 +82,7 @@ def main() -> float:
         PPOConfig()
         .environment("black_maria")
         .env_runners(num_env_runners=2, num_envs_per_env_runner=1)
-        .training(lr=1e-3, gamma=1.0, train_batch_size_per_learner=3000, num_epochs=6)
+        .training(lr=1e-3, gamma=1.0, train_batch_size_per_learner=BATCH, num_epochs=6)
         .multi_agent(policies={"shared"}, policy_mapping_fn=lambda agent, episode, **_: "shared")
         .rl_module(
             rl_module_spec=MultiRLModuleSpec(
@@ -97,10 +98,13 @@ def main() -> float:
     )
     ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False)
     algorithm = config.build_algo()
+    start = time.perf_counter()  # the workers are processes of their own
     for iteration in range(ITERATIONS):
         result = algorithm.train()
         returns = result["env_runners"]["agent_episode_returns_mean"]
         print(iteration, {agent: round(value, 1) for agent, value in returns.items()}, flush=True)
+    seconds = time.perf_counter() - start
+    print(f"learnt from {ITERATIONS * BATCH:,} decisions in {seconds:.1f} s")
     agent = RLlibAgent(algorithm.get_module("shared"))
     rules = Rules.profile("three_player")
     points = play_deals(agent, make_bot("random"), range(500), seed=1, rules=rules)

@@ -1,6 +1,10 @@
 """Write the generated pages of docs/: python scripts/docs.py."""
 
+import json
+import re
 from pathlib import Path
+
+from ecosystem import FILE, LEARNERS
 
 from black_maria.cards import NUM_CARDS, card_name, card_names
 from black_maria.clauses import Card, Cards, OrNone, Points, Several
@@ -144,6 +148,31 @@ def rules_page() -> str:
     return RULES.format(profiles="\n".join(rows), fields="\n".join(fields))
 
 
+def ecosystem_page() -> str:
+    """The page of other tools, with the table of what the examples came to when they last ran."""
+    results = json.loads(FILE.read_text(encoding="utf-8"))
+    rows = [
+        "| learner | learns on | example, lines of code | decisions/s, and our trainer "
+        "| alone against two random | to know |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, learner in LEARNERS.items():
+        if (row := results.get(name)) is None:
+            continue
+        versions = ", ".join(f"{package} {pin}" for package, pin in row["versions"].items())
+        title = f"{learner.title} ({versions})" if versions else learner.title
+        mean, width = row["score"]
+        rows.append(
+            f"| {title} | {learner.environment} "
+            f"| [{learner.script}](../examples/{learner.script}), {row['lines']} "
+            f"| {row['decisions'] / row['seconds']:,.0f}; {row['ours']:,.0f} "
+            f"| {mean:.2f} ± {width:.2f} in {row['seconds']:.0f} s | {learner.note} |"
+        )
+    page = (DOCS / "ecosystem.md").read_text(encoding="utf-8")
+    between = re.compile("(<!-- learners -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    return between.sub(lambda found: found.group(1) + "\n".join(rows) + "\n", page)
+
+
 def _listed(numbers) -> str:  # type: ignore[no-untyped-def]
     return ", ".join(map(str, numbers))
 
@@ -173,3 +202,4 @@ def _changed(rules: Rules) -> str:
 if __name__ == "__main__":
     (DOCS / "observation.md").write_text(observation_page(), encoding="utf-8")
     (DOCS / "rules.md").write_text(rules_page(), encoding="utf-8")
+    (DOCS / "ecosystem.md").write_text(ecosystem_page(), encoding="utf-8")

@@ -30,7 +30,8 @@ class BlackMariaVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     a ``SyncVectorEnv`` of them with the same autoreset mode, *same step*: where an episode
     ends, the step returns the first observation and info of the next one, which is always
     waiting for a card, and the last ones in ``info["final_obs"]`` and ``info["final_info"]``.
-    Each opponent chooses for all rows in which it is to move at once.
+    Each opponent chooses for all rows in which it is to move at once. For Stable-Baselines3 there
+    is ``black_maria.sb3.BlackMariaVecEnv``.
 
     Args:
         num_envs: How many, 1 or more.
