@@ -1,6 +1,6 @@
 """What ``evaluate.py`` does with the hands that it plays: records, reviews and explains them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -22,71 +22,85 @@ EXPLAINED: Final = 15
 class Hands:
     """Takes hands as ``Arena`` tells them, writes them down, and keeps those to be reviewed.
 
+    The first agent reviews, or the champion for it; the first two are explained.
+
     Args:
-        rules: The rules that they are played by.
+        agents: By name.
+        rules: The rules that they play by.
         episode: ``"hand"`` or ``"match"``.
-        target: Where hands are written, a line each.
-        explained: The two agents whose hands ``explain`` needs.
+        page: Where a review of the first hands is written.
+        explain: Whether to say where the first agent loses points against the second.
+
+    Attributes:
+        target: Where all hands are written, a line each, if that is set.
+
+    Raises:
+        ValueError: There is nobody who could review.
     """
 
     def __init__(
         self,
+        agents: Mapping[str, Agent],
         rules: Rules,
         episode: str,
-        target: TextIO | None = None,
-        explained: tuple[str, str] | None = None,
+        page: Path | None = None,
+        explain: bool = False,
     ) -> None:
         """Keep nothing yet."""
-        self.rules, self.episode, self.target, self.pair = rules, episode, target, explained
-        self.first: list[record.Hand] = []
-        self.compared: dict[bool, list[record.Hand]] = {True: [], False: []}
+        self.rules, self.episode, self.page = rules, episode, page
+        self.pair = tuple(agents)[:2] if explain else ()
+        self.target: TextIO | None = None
+        self.agent = next(iter(agents.values()))
+        if page is not None or explain:
+            self.agent = reviewer(self.agent, rules)
+        self._first: list[record.Hand] = []
+        self._compared: tuple[list[record.Hand], ...] = ([], [])
 
     def __call__(self, states: NDArray[Any], names: Sequence[Sequence[str]]) -> None:
         """Take some hands."""
+        every = range(len(states))
         if self.target is not None:
-            record.write(self.target, self._hands(states, names, range(len(states))))
-        rows = range(min(HANDS - len(self.first), len(states)))
-        self.first += self._hands(states, names, rows)
-        for alone, kept in self.compared.items() if self.pair else ():
-            some = [row for row, who in enumerate(names) if self._is_of_pair(who, alone)]
-            kept += self._hands(states, names, some[: EXPLAINED - len(kept)])
+            record.write(self.target, self._hands(states, names, every))
+        if self.page is not None:
+            self._first += self._hands(states, names, every[: HANDS - len(self._first)])
+        for alone, kept in zip(self.pair, self._compared, strict=False):
+            here = [row for row in every if self._compares(names[row], alone)]
+            kept += self._hands(states, names, here[: EXPLAINED - len(kept)])
 
-    def _is_of_pair(self, names: Sequence[str], alone: bool) -> bool:
-        """Whether the two sit here, the first one alone or not."""
-        return set(names) == set(self.pair or ()) and (names.count(self.pair[0]) == 1) == alone  # type: ignore[index]
+    def _compares(self, names: Sequence[str], alone: str) -> bool:
+        """Whether the two sit here, this one alone."""
+        return set(names) == set(self.pair) and list(names).count(alone) == 1
 
     def _hands(
         self, states: NDArray[Any], names: Sequence[Sequence[str]], rows: Sequence[int]
     ) -> list[record.Hand]:
-        if not len(rows):
+        if not rows:
             return []
         who = [list(names[row]) for row in rows]
         return record.of_states(states[list(rows)], self.rules, who, episode=self.episode)
 
-    def write_review(self, path: Path, agent: Agent, console: PlainConsole) -> None:
-        """Review the first hands and write the page.
+    def finish(self, console: PlainConsole) -> None:
+        """Write the page and print the explanation, if they are wanted.
 
         Raises:
-            ValueError: No hand was played, or none can be reviewed.
+            ValueError: No hand was played.
             OSError: The page can't be written.
         """
-        if not self.first:
-            raise ValueError("no hand was played now: what was kept of earlier ones are scores")
-        with progress_on(console, "reviewing") as progress:
-            found = review(self.first, agent, progress=progress)
-        with replacing(path, "w") as file:
-            file.write(page_of(found, "evaluate.py"))
+        if self.page is not None:
+            with progress_on(console, "reviewing") as progress:
+                found = review(_some(self._first), self.agent, progress=progress)
+            with replacing(self.page, "w") as file:
+                file.write(page_of(found, "evaluate.py"))
+            console.print(f"{self.page}: {len(found.hands)} hands, reviewed by {self.agent.name}")
+        if self.pair:
+            hands = _some([hand for kept in self._compared for hand in kept])
+            with progress_on(console, "explaining") as progress:
+                found = review(hands, self.agent, progress=progress)
+            first, second = self.pair
+            console.print(explained(found.decisions, first, second, self.agent.name))
 
-    def explain(self, agent: Agent, console: PlainConsole) -> None:
-        """Print where the first of the two agents loses points against the second.
 
-        Raises:
-            ValueError: They played no hand.
-        """
-        hands = [hand for kept in self.compared.values() for hand in kept]
-        if not hands or self.pair is None:
-            raise ValueError("no hand was played now: what was kept of earlier ones are scores")
-        with progress_on(console, "explaining") as progress:
-            found = review(hands, agent, progress=progress)
-        by = reviewer(agent, self.rules).name
-        console.print(explained(found.decisions, *self.pair, by))
+def _some(hands: list[record.Hand]) -> list[record.Hand]:
+    if not hands:
+        raise ValueError("no hand was played now: of earlier games only the scores were kept")
+    return hands

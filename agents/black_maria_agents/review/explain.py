@@ -1,12 +1,13 @@
 """Where one agent loses points against another, by phase and by kind of decision."""
 
 from collections.abc import Sequence
+from math import hypot, nan
 from typing import Final, NamedTuple
 
 import numpy as np
 from rich.table import Table
 
-from black_maria_agents.review.rows import PHASES, Z, Decision
+from black_maria_agents.review.rows import PHASES, Decision, Z
 from black_maria_agents.review.totals import player
 
 ALL: Final = "in all"
@@ -62,9 +63,9 @@ def _line(rows: Sequence[Decision], first: str, second: str, phase: str, kind: s
                     given.append(row.regret)
         sums = np.array([sum(given) for given in chairs.values()])
         means.append(float(sums.mean()))
-        errors.append(float(sums.std(ddof=1) / len(sums) ** 0.5) if len(sums) > 1 else np.nan)
+        errors.append(float(sums.std(ddof=1) / len(sums) ** 0.5) if len(sums) > 1 else nan)
         often.append(float(np.mean([len(given) for given in chairs.values()])))
-    error = float(np.hypot(*errors))
+    error = hypot(*errors)
     return Line(phase, kind, often[0], means[0], means[1], means[0] - means[1], error)
 
 
@@ -91,6 +92,5 @@ def explained(rows: Sequence[Decision], first: str, second: str, reviewer: str) 
             f"{line.second + 0.0:.2f}",
             f"{line.gap:+.2f} ± {Z * line.error:.2f}",
             style="bold" if whole else None,
-            end_section=line.phase == PHASES[-1] and line == line,
         )
     return table

@@ -9,6 +9,7 @@ import hashlib
 import string
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,9 +78,7 @@ def _hand(reviewed: ReviewedHand) -> dict[str, Any]:
     scenes = [state_of(Scene.of(state, rules), names) for state in states]
     record = engine.rules_record(rules)[0]
     passed = any(hand.passes)
-    moves = [
-        [int(state.turn), card] for state, card in zip(states, hand.actions(), strict=False)
-    ]
+    moves = [[int(state.turn), card] for state, card in zip(states, hand.actions(), strict=False)]
     return {
         "line": reviewed.line,
         "rules": rules.name,
@@ -91,9 +90,7 @@ def _hand(reviewed: ReviewedHand) -> dict[str, Any]:
             for seat in range(rules.seats)
         ],
         "start": scenes[0],
-        "steps": [
-            _changes(before, after) for before, after in zip(scenes, scenes[1:], strict=False)
-        ],
+        "steps": [_changes(before, after) for before, after in pairwise(scenes)],
         "moves": moves,
         "decisions": {
             row.ply: _decision(row, states[row.ply], rules.penalties) for row in reviewed.decisions

@@ -1,6 +1,6 @@
 """The decisions of a recorded hand: what the seat to move saw, and the card it chose."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,11 @@ class Positions:
         """Which are of the passing, (D,)."""
         found: NDArray[np.bool_] = self.states["phase"] == engine.PASSING
         return found
+
+    def only(self, which: NDArray[Any]) -> "Positions":
+        """Some of the decisions, by their places or (D,) bool."""
+        some = {each.name: getattr(self, each.name)[which] for each in fields(self)[1:]}
+        return replace(self, **some)
 
 
 def positions_of(hand: Hand, agent: PolicyAgent) -> Positions:

@@ -36,8 +36,11 @@ _PICK, _PRICE = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 
 @dataclass(frozen=True)
 class Prices:
-    """What D decisions were worth. Costs are penalty points of the whole hand, ≥ 0 unless there
-    are bonus cards; where ``rules.total_varies``, the own less the others' mean."""
+    """What D decisions were worth.
+
+    Costs are penalty points of the whole hand, ≥ 0 unless there are bonus cards; where
+    ``rules.total_varies``, the own less the others' mean.
+    """
 
     best: NDArray[np.int64]
     """The card that comes out best, (D,): the one chosen, unless another one beats it."""
@@ -172,16 +175,16 @@ def _tried(
         each of the n worlds was drawn, (B, n): a world drawn twice counts twice at its first
         place and not at the other.
     """
-    first = np.zeros(lot.drawn.shape, np.bool_)
+    once = np.zeros(lot.drawn.shape, np.bool_)
     counts = np.zeros(lot.drawn.shape)
     for row, numbers in enumerate(lot.drawn):
         _, places, times = np.unique(numbers, return_index=True, return_counts=True)
-        first[row, places], counts[row, places] = True, times
-    row, place, card = np.nonzero(first[:, :, None] & wanted[:, None, :])
+        once[row, places], counts[row, places] = True, times
+    at, place, card = np.nonzero(once[:, :, None] & wanted[:, None, :])
     costs, risks = np.zeros((2, *lot.drawn.shape, NUM_CARDS))
-    for start in range(0, len(row), TABLES):
+    for start in range(0, len(at), TABLES):
         part = slice(start, start + TABLES)
-        r, p, c = row[part], place[part], card[part]
+        r, p, c = at[part], place[part], card[part]
         states, picks = _begun(found, rows[r], lot.games[r, lot.drawn[r, p]], c)
         outcome = play_out(agent, found.hand.rules, states, picks)
         costs[r, p, c], risks[r, p, c] = outcome
@@ -193,11 +196,12 @@ def _begun(
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Where play-outs begin, and the cards that seat 0 plays first: (N,) and (N, k).
 
-    Of the passing they begin at the deal, so that the others pass what the policy would.
+    Of the passing they begin at the deal, so that the others pass what the policy would; but for
+    play-offs, whose hands aren't as large as others.
     """
     states, picks = games.copy(), np.full((len(rows), _most_picks(found)), -1, np.int64)
     picks[:, 0] = cards
-    early = np.flatnonzero(found.passing[rows])
+    early = np.flatnonzero(found.passing[rows] & ~games["playoff"])
     if len(early):
         states[early] = at_the_deal(games[early], found.hand.rules).states()
         for at in early:

@@ -148,7 +148,7 @@
 
   /* Points lost by phase: a row for each of [[name, detail, losses]]. */
   function lossTable(title, rows, note) {
-    var box = make("section", "box"), wide = make("div", "wide"), table = make("table", "losses");
+    var box = make("section", "box"), wide = make("div", "scroll"), table = make("table", "losses");
     box.appendChild(make("h2", "", title));
     var head = table.createTHead().insertRow();
     [""].concat(data.phases, ["in all"]).forEach(function (name) {
@@ -219,7 +219,7 @@
   }
 
   function optionTable(row, move) {
-    var wide = make("div", "wide"), table = make("table", "options");
+    var wide = make("div", "scroll"), table = make("table", "options");
     var head = table.createTHead().insertRow();
     ["card", "policy", "costs more", "trick costs"].forEach(function (name, k) {
       if (k < 3 || row.trick) { head.appendChild(make("th", "", name)).scope = "col"; }
@@ -270,7 +270,7 @@
   }
 
   function beliefTable(row, seat, names) {
-    var wide = make("div", "wide"), table = make("table", "beliefs");
+    var wide = make("div", "scroll"), table = make("table", "beliefs");
     var head = table.createTHead().insertRow();
     [""].concat(data.noted).forEach(function (name) {
       var cell = head.appendChild(make("th"));

@@ -18,6 +18,7 @@ from black_maria_agents.network import PolicyAgent
 from black_maria_agents.review.positions import Positions, positions_of
 from black_maria_agents.review.pricing import price
 from black_maria_agents.review.rows import Decision, columns, rows_of
+from black_maria_agents.review.words import sentence_of
 from black_maria_agents.search.policy_search import MOST_WORLDS, PolicySearch
 from black_maria_agents.threads import one_thread
 
@@ -67,6 +68,18 @@ class Review:
     def table(self) -> dict[str, NDArray[np.generic]]:
         """The rows as arrays by column; ``pandas.DataFrame`` takes it as it is."""
         return columns(self.decisions)
+
+    def state(self, row: Decision) -> Any:
+        """The table at which a decision was made, an ``engine.STATE`` record."""
+        reviewed = self.hands[row.hand]
+        place = [each.ply for each in reviewed.decisions].index(row.ply)
+        return reviewed.found.states[place]
+
+    def sentence(self, row: Decision) -> str:
+        """A decision in words; ``""`` where its numbers bear none."""
+        rules = self.hands[row.hand].hand.rules
+        found = sentence_of(row, self.state(row), rules.penalties)
+        return found.text if found else ""
 
 
 def review(

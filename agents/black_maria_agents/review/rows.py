@@ -175,7 +175,7 @@ def kind_of(card: int, phase: str, state: Any, rules: Rules) -> str:
 
 def goes_over(card: int, state: Any) -> bool:
     """Whether a card beats the trick as it lies."""
-    return suit_of(card) == state.led and card > state.best_card
+    return suit_of(card) == int(state.led) and card > int(state.best_card)
 
 
 def _gone(state: Any, rules: Rules) -> bool:

@@ -96,8 +96,8 @@ class _Speaker:
 
     def _keeping(self, card: int, other: int, verb: str) -> str:
         """``"keeps Q♠ guarded by four spades"`` where the other card is a dear one that stays."""
-        if self.row.phase == "leading" or self.penalties[other] < DEAR:
-            return ""
+        if self.row.phase in ("passing", "leading") or self.penalties[other] < DEAR:
+            return ""  # what isn't passed now may be the next to go
         if self.penalties[card] >= DEAR:  # both are dear: say which one goes
             return ""
         guards = [c for c in self.holding if suit_of(c) == suit_of(QUEEN) and c < QUEEN]
@@ -118,4 +118,6 @@ class _Speaker:
         last = self.state.in_trick == self.state.num_playing - 1
         if not goes_over(card, self.state):
             return "ducks with", "ducking with"
-        return ("takes it with", "taking it with") if last else ("goes over with", "going over with")
+        return (
+            ("takes it with", "taking it with") if last else ("goes over with", "going over with")
+        )
