@@ -25,6 +25,7 @@ class Browser:
     """Chromium, driven by selenium."""
 
     def __init__(self, driver: Any) -> None:
+        """Take a running one."""
         self.driver = driver
 
     def open(self, address: str, width: int = 900, height: int = 900) -> None:
@@ -65,7 +66,7 @@ class Browser:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def asked(self) -> list[str]:
-        """The addresses that have been asked for since the last call, those in the page left out."""
+        """The addresses asked for since the last call, those of data left out."""
         found = []
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]

@@ -19,6 +19,7 @@ from black_maria_agents.review import (
     explained,
     losses,
     page_of,
+    pricing,
     review,
     review_file,
 )
@@ -30,9 +31,11 @@ from black_maria_agents.review.pricing import price
 from black_maria_agents.review.reviewing import reviewer
 from black_maria_agents.review.rows import PHASES, Option, rows_of
 from black_maria_agents.review.words import LEAST, STRICT, sentence_of
+from black_maria_agents.search.playouts import PlayedOut
 from test_evaluate import evaluate
 
 QUEEN = parse_card("QS")
+NAMES = ("regret", "flattered")
 MARKUP = "</script><img src=x onerror=alert(1)>&amp;$title"
 
 
@@ -148,12 +151,28 @@ def test_pass__its_cards_are_taken_in_the_order_in_which_the_policy_likes_them(h
 def test_regret__of_the_champion_by_itself_is_within_noise_of_nothing():
     """The worlds that find a better card flatter it: by those the champion would lose a lot."""
     rows = review(played(("champion",) * 3, 4, seed=2), worlds=3).decisions
-    regret, flattered = (np.array([getattr(r, n) for r in rows]) for n in ("regret", "flattered"))
+    regret, flattered = (np.array([getattr(row, name) for row in rows]) for name in NAMES)
     error = regret.std() / len(rows) ** 0.5
     assert abs(regret.mean()) < 2 * error
     assert flattered.mean() > regret.mean() + 3 * error
     assert (flattered[regret != 0] > 0).all()
     assert (flattered >= 0).all()
+
+
+def test_regret__is_not_above_nothing_where_all_cards_are_as_good(hands, monkeypatch):
+    """By construction: play-outs that are pure luck flatter the best card, and price it at 0."""
+    draw = np.random.default_rng(4)
+    monkeypatch.setattr(
+        pricing, "play_out",
+        lambda agent, rules, states, first: PlayedOut(*draw.normal(14, 8, (2, len(states)))),
+    )  # fmt: skip
+    agent = load_agent("champion")
+    found = positions_of(hands[0], agent).only(np.arange(9, 40))
+    prices = [price(agent, found, worlds=2, seed=seed) for seed in range(3)]
+    regret, flattered = (np.concatenate([getattr(p, n) for p in prices]) for n in NAMES)
+    error = regret.std() / len(regret) ** 0.5
+    assert abs(regret.mean()) < 2 * error
+    assert flattered.mean() > 5 * error
 
 
 def lead_the_guarded_queen(state):
@@ -263,7 +282,7 @@ def test_sentence__throws_the_queen_where_it_should_be_kept(found):
     options = [("KH", 0.6, -2.1, 0.5), ("QS", 0.3, 0, 0)]
     row = row_of(found, options, "QS", "KH", phase="discarding", seat=0, regret=2.1, error=0.5)
     said = sentence_of(row, table_with("KH QS 3S 5S"), Rules().penalties)
-    assert said.text == "Throws Q♠; keeping Q♠ guarded by two spades is 2.1 better."
+    assert said.text == "Throws Q♠; keeping Q♠ guarded by two spades is 2.1 points better."
 
 
 @pytest.mark.parametrize(
@@ -271,7 +290,7 @@ def test_sentence__throws_the_queen_where_it_should_be_kept(found):
     [
         ("leading", 0, "5C", "Leads 5♣: 1.5 points better than leading J♣."),
         ("following", 1, "5C", "Ducks with 5♣: 1.5 points better than going over with J♣."),
-        ("following", 2, "5C", "Ducks with 5♣: 1.5 points better than taking it with J♣."),
+        ("following", 2, "5C", "Ducks with 5♣: 1.5 points better than taking the trick with J♣."),
         ("passing", 0, "5C", "Passes 5♣: 1.5 points better than passing J♣."),
     ],
 )

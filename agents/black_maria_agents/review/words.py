@@ -55,11 +55,12 @@ def sentence_of(row: Decision, state: Any, penalties: tuple[int, ...]) -> Senten
             return None
         better, worse, points = row.card, other.card, options[other.card].difference
     how = _Speaker(row, state, penalties)
-    less = f"{points:.1f} points better than {how.comparing(worse, better)}"
     if better == row.card:
+        less = f"{points:.1f} points better than {how.comparing(worse, better)}"
         text = f"{how.saying(better, worse)}: {less}"
     else:
-        text = f"{how.saying(worse, better)}; {how.comparing(better, worse)} is {points:.1f} better"
+        less = f"{how.comparing(better, worse)} is {points:.1f} points better"
+        text = f"{how.saying(worse, better)}; {less}"
     return Sentence(f"{text[0].upper()}{text[1:]}.", better, worse, points)
 
 
@@ -118,6 +119,6 @@ class _Speaker:
         last = self.state.in_trick == self.state.num_playing - 1
         if not goes_over(card, self.state):
             return "ducks with", "ducking with"
-        return (
-            ("takes it with", "taking it with") if last else ("goes over with", "going over with")
-        )
+        if last:
+            return "takes the trick with", "taking the trick with"
+        return "goes over with", "going over with"
