@@ -6,6 +6,7 @@
     python evaluate.py heuristic duck --matches 500
     python evaluate.py champion:universal --rulesets held-out --plot edges.png
     python evaluate.py champion --exploit --minutes 10
+    python evaluate.py heuristic champion --deals 20 --explain --review review.html
     torchrun --nproc_per_node 2 evaluate.py heuristic pimc:worlds=30,sims=333 --deals 200
 
 Every pair plays both tables, on the same deals in every rotation of the seats. Ctrl-C saves and
@@ -84,6 +85,11 @@ class EvaluateConfig:
     """A PNG file (….png) for the cross-table as a heat map and a chart with the intervals."""
     record: Path | None = None
     """A file (….jsonl) for all hands played now, a line each; docs/records.md says how."""
+    review: Path | None = None
+    """A page (….html) of the first twenty hands played now: what each decision gave away, by the
+    first agent's policy, or by the champion's."""
+    explain: bool = False
+    """Say where the first agent loses points against the second, by phase and kind of decision."""
     keep: Path | None = None
     """A file (….npz) that keeps the scores as they come; what it holds isn't played again."""
     exploit: bool = False
@@ -115,7 +121,7 @@ class EvaluateConfig:
         if self.until is not None and not (0 < self.until < math.inf):
             raise ValueError(f"until={self.until}: give a half-width above 0, as in 0.1")
         files = {self.out: ".json", self.plot: ".png", self.record: ".jsonl", self.keep: ".npz"}
-        check_outputs(files)
+        check_outputs(files | {self.review: ".html"})
         check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})
 
 
@@ -127,15 +133,15 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Finding] | list[General
             can't be written.
         OSError: A file couldn't be written after all; the results have been printed.
     """
-    from black_maria import record
     from black_maria.rules import Rules
-    from black_maria_agents import CHAMPIONS, load_agents
+    from black_maria_agents import load_agents
     from black_maria_agents.border import uninterrupted
     from black_maria_agents.console import PlainConsole, progress_on
     from black_maria_agents.distributed import joined
     from black_maria_agents.files import replacing
     from black_maria_agents.measuring import Arena, both_ways, par, report
     from black_maria_agents.measuring.stopping import MAX_UNTIL
+    from black_maria_agents.review.evaluating import Hands
 
     config.check()
     if config.rulesets is not None:
@@ -153,7 +159,7 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Finding] | list[General
             config.agents[0], rules, minutes=config.minutes, seed=config.seed,
             greedy=not config.sampled, out=config.out,
         )  # fmt: skip
-    names = config.agents or (*["champion"] * (rules.name in CHAMPIONS), "heuristic", "duck")
+    names = config.agents or (*["champion"] * (rules.packs == 1), "heuristic", "duck")
     if len(names) < 2:
         raise ValueError(f"give two or more different agents, not {' '.join(names)}")
     agents = load_agents(names, rules, greedy=not config.sampled)
@@ -162,14 +168,12 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Finding] | list[General
     with joined() as ranks, ExitStack() as stack:
         console = PlainConsole(quiet=not ranks.first)
         arena = Arena(agents, rules, config.seed, whole_matches, ranks=ranks, keep=config.keep)
-        if config.record is not None:
-            arena.on_hands = lambda hands, names: None
-            if ranks.first:
-                target = stack.enter_context(replacing(config.record, "w"))
-                episode = "match" if whole_matches else "hand"
-                arena.on_hands = lambda hands, names: record.write(
-                    target, record.of_states(hands, rules, names, episode=episode)
-                )
+        episode = "match" if whole_matches else "hand"
+        hands = Hands(agents, rules, episode, config.review, config.explain)
+        if config.record is not None or config.review is not None or config.explain:
+            arena.on_hands = hands
+        if config.record is not None and ranks.first:
+            hands.target = stack.enter_context(replacing(config.record, "w"))
         failure: Exception | None = None
         try:
             with progress_on(console, "measuring") as progress:
@@ -189,6 +193,8 @@ def main(config: EvaluateConfig) -> "list[Result] | list[Finding] | list[General
                 show(config, results, rules, console)
         if failure is not None:
             raise failure
+        if ranks.first:
+            hands.finish(console)
         console.check()
     return results
 

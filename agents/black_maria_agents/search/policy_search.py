@@ -21,12 +21,11 @@ from black_maria.bots import check_batch
 from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
-from black_maria.tables import Tables
 from black_maria_agents.base import Agent
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.scoring import others_less_own
 from black_maria_agents.search.beliefs import resampled, tempered, weigh
 from black_maria_agents.search.players import Players, next_keys
+from black_maria_agents.search.playouts import play_out
 from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
@@ -172,29 +171,9 @@ class PolicySearch:
         once, which = np.unique(tasks, return_inverse=True)
         game = once // NUM_CARDS
         luck = next_keys(keys[game // games.shape[1]], game % games.shape[1])
-        outcome = self._roll_out(games.reshape(-1)[game], once % NUM_CARDS, luck)
+        first = once[:, None] % NUM_CARDS
+        played = play_out(self.players, games.reshape(-1)[game], first, luck)
+        outcome = played.costs[:, self.team].mean(axis=1)
         costs = np.zeros(likely.shape)
         costs[row, card] = outcome[which].reshape(tasks.shape).mean(axis=1)
-        return costs
-
-    def _roll_out(
-        self, states: NDArray[Any], first: NDArray[np.int64], keys: NDArray[np.uint64]
-    ) -> NDArray[np.float64]:
-        """Play these cards, then everybody's likeliest ones to the end; what it costs the team."""
-        tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
-        tables.load(states)
-        _, done = tables.step(first)
-        playing, ply = ~done, 0
-        while playing.any():
-            obs, place = tables.observe()
-            mask = obs["action_mask"]
-            actions = mask.argmax(axis=1)
-            rows = np.flatnonzero(playing & (mask.sum(axis=1, dtype=np.int8) > 1))
-            seen = obs["observation"][rows], mask[rows], place[rows]
-            actions[rows] = self.players.likeliest(*seen, next_keys(keys[rows], ply))
-            _, done = tables.step(actions, playing)
-            playing, ply = playing & ~done, ply + 1
-        penalties = tables.states()["penalties"][:, : self.rules.seats].astype(np.float64)
-        each = -others_less_own(penalties) if self.rules.total_varies else penalties
-        costs: NDArray[np.float64] = each[:, self.team].mean(axis=1)
         return costs
