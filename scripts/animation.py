@@ -22,7 +22,7 @@ from black_maria_agents.base import Agent
 from black_maria_agents.loading import load_agent
 
 COLOURS = 128
-"""Of the GIF's one palette: with 64 the cloth shows rings."""
+"""Of the GIF's one palette."""
 PASSED, PLAYED, TAKEN, OVER = 250, 550, 1100, 4000
 """Milliseconds for which a card passed is shown, one played, a whole trick, and the end."""
 
@@ -55,8 +55,12 @@ def write_gif(path: Path, shown: list[tuple[Picture, int]]) -> None:
         path: The file.
         shown: One picture or more.
     """
-    few = [picture for picture, _ in shown[:: max(1, len(shown) // 4)]]
-    palette = Image.fromarray(np.concatenate(few)).quantize(COLOURS, dither=Image.Dither.NONE)
+    few = np.concatenate([picture for picture, _ in shown[::4]])
+    palette = Image.fromarray(few).quantize(
+        COLOURS,
+        Image.Quantize.MAXCOVERAGE,  # rare colours as well: the gold of who is to move
+        dither=Image.Dither.NONE,
+    )
     frames = [
         Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
         for picture, _ in shown
