@@ -21,8 +21,8 @@ from black_maria.tables import Tables
 from black_maria_agents.base import Agent
 from black_maria_agents.loading import load_agent
 
-COLOURS = 128
-"""Of the GIF's one palette."""
+COLOURS = {Image.Quantize.MEDIANCUT: 160, Image.Quantize.MAXCOVERAGE: 64}
+"""Of the GIF's one palette: many of the cloth, lest it show rings, and the rare ones, as gold."""
 PASSED, PLAYED, TAKEN, OVER = 250, 550, 1100, 4000
 """Milliseconds for which a card passed is shown, one played, a whole trick, and the end."""
 
@@ -55,12 +55,9 @@ def write_gif(path: Path, shown: list[tuple[Picture, int]]) -> None:
         path: The file.
         shown: One picture or more.
     """
-    few = np.concatenate([picture for picture, _ in shown[::4]])
-    palette = Image.fromarray(few).quantize(
-        COLOURS,
-        Image.Quantize.MAXCOVERAGE,  # rare colours as well: the gold of who is to move
-        dither=Image.Dither.NONE,
-    )
+    few = Image.fromarray(np.concatenate([picture for picture, _ in shown[::4]]))
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for how in COLOURS for part in _colours(few, how)])
     frames = [
         Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
         for picture, _ in shown
@@ -69,6 +66,12 @@ def write_gif(path: Path, shown: list[tuple[Picture, int]]) -> None:
     frames[0].save(
         path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True
     )
+
+
+def _colours(image: Image.Image, how: Image.Quantize) -> list[int]:
+    """Red, green, blue of some of a picture's colours, one after another."""
+    chosen = image.quantize(COLOURS[how], how, dither=Image.Dither.NONE).getpalette() or []
+    return chosen[: 3 * COLOURS[how]]
 
 
 def main() -> None:
