@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help train evaluate ladder test fuzz test-min coverage mutants lint bench bench-training docs notebooks interop ecosystem
+.PHONY: help train evaluate ladder test fuzz test-min coverage mutants lint bench bench-training docs site notebooks interop ecosystem
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-16s%s\n", $$1, $$2}' Makefile
@@ -56,6 +56,9 @@ bench-training: .venv-sb3/installed  ## the trainer beside MaskablePPO
 docs: .venv/installed  ## write the generated pages again
 	$(BIN)/python scripts/docs.py
 
+site: .venv-site/installed  ## build the site into build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
+
 notebooks: .venv/installed  ## execute the notebooks in place, outputs kept
 	$(BIN)/python -m pytest --nbmake --overwrite notebooks
 
@@ -78,6 +81,12 @@ ecosystem: .venv/installed  ## the same, and write what came out into docs/ecosy
 	$(INSTALL) torch
 	$(INSTALL) --editable ".[dev]"
 	$(BIN)/python -m black_maria.warm
+	touch $@
+
+.venv-site/installed: pyproject.toml constraints.txt
+	test -d .venv-site || $(PYTHON) -m venv .venv-site
+	.venv-site/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable ".[site]"
 	touch $@
 
 .venv-min/installed: pyproject.toml constraints-min.txt

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ecosystem import FILE, LEARNERS
 
+from black_maria import aec
 from black_maria.cards import NUM_CARDS, card_name, card_names
 from black_maria.clauses import Card, Cards, OrNone, Points, Several
 from black_maria.layout import layout_of
@@ -27,6 +28,20 @@ with two packs a card counts up to 2. In a play-off absent seats are zeros.
 
 `black_maria.describe(vector, rules)` says a vector in words; `layout_of(rules).split(vector)`
 gives the blocks by name, `layout_of(rules)["holding"]` a block's slice.
+"""
+
+ENVIRONMENT = """# The environment
+
+<!-- Made from the docstring of `black_maria.aec` by `make docs`; don't edit. -->
+
+![the table as rgb_array draws it](table.png){{ .table width=600 }}
+
+{manual}
+
+### API
+
+[`env`, `raw_env`, `parallel_env`](api/environments.md) have the arguments in detail; the same game
+for one seat, `BlackMaria`, and for many at once, `BlackMariaVectorEnv`, stands there as well.
 """
 
 RULES = """# The rules, profile by profile
@@ -130,6 +145,12 @@ def observation_page() -> str:
     return OBSERVATION.format(size=layout.size, table=layout.table())
 
 
+def environment_page() -> str:
+    """The page of the PettingZoo environment: its manual, in PettingZoo's form."""
+    _, _, manual = (aec.__doc__ or "").partition("# Black Maria\n")
+    return ENVIRONMENT.format(manual=re.sub(r"docs/(\w+\.md)", r"[\1](\1)", manual.strip()))
+
+
 def rules_page() -> str:
     """The page of the profiles."""
     rows, fields = [], []
@@ -200,6 +221,7 @@ def _changed(rules: Rules) -> str:
 
 
 if __name__ == "__main__":
+    (DOCS / "environment.md").write_text(environment_page(), encoding="utf-8")
     (DOCS / "observation.md").write_text(observation_page(), encoding="utf-8")
     (DOCS / "rules.md").write_text(rules_page(), encoding="utf-8")
     (DOCS / "ecosystem.md").write_text(ecosystem_page(), encoding="utf-8")
