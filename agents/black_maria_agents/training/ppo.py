@@ -220,6 +220,7 @@ class PPO:
         self.teachers = teachers
         self.autocast = autocast
         self.updates = 0
+        self._reads_rules = bool(getattr(policy, "clauses", ()))
         self._seed = seed
         self._ranks = ranks or Ranks()
         self._parameters = [*policy.parameters(), *critic.parameters()]
@@ -257,9 +258,9 @@ class PPO:
             return tensor.flatten(0, 1).index_select(0, rows)
 
         features, hidden, mask = map(chosen, (rollout.features, rollout.hidden, rollout.mask))
-        under, rules = self.policy.under(rollout.rules), None
-        if isinstance(under, UnderRules):
-            rules = under.rows(len(rows), self._device)
+        rules = None
+        if self._reads_rules:
+            rules = UnderRules(self.policy, rollout.rules).rows(len(rows), self._device)
         chosen_values = self._in_parts(self.critic, features, hidden, rules=rules)
         values = np.zeros(rollout.choice.shape, np.float32)
         values[rollout.choice] = chosen_values.cpu().numpy()
@@ -346,9 +347,10 @@ class PPO:
             ``teacher_kl`` with teachers, and ``ratio_error``, the largest |ratio − 1|.
         """
         config = self.config
+        rules = () if batch.rules is None else (batch.rules,)
         with self.precision():
-            log_probs = self.policy(batch.features, batch.mask, batch.rules)
-            value = self.critic(batch.features, batch.hidden, batch.rules)
+            log_probs = self.policy(batch.features, batch.mask, *rules)
+            value = self.critic(batch.features, batch.hidden, *rules)
         log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
         ratio = log_ratio.exp()
         clip = config.clip

@@ -71,7 +71,7 @@ class Rollout:
     total varies, plus the others' mean."""
     done: NDArray[np.bool_]
     """(T, N): the hand ended with this step."""
-    rules: Rules
+    rules: Rules = field(default_factory=Rules)
     """What was played."""
 
     def first(self, steps: int) -> "Rollout":
