@@ -262,8 +262,8 @@ def test_update__the_learning_rate_falls_to_nothing():
 class Asked(PPO):
     """PPO that makes no step but notes which decisions it was to make one on, and their weight."""
 
-    def step(self, batch: Batch, progress: float, weight: float = 1.0) -> dict[str, Tensor]:
-        self.asked.append((batch.log_prob.tolist(), weight))
+    def step(self, batch: list[Batch], progress: float, weight: float = 1.0) -> dict[str, Tensor]:
+        self.asked.append(([row for part in batch for row in part.log_prob.tolist()], weight))
         return {"number": torch.tensor(float(len(self.asked)))}
 
 
