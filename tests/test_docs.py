@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["observation", "rules"])
+@pytest.mark.parametrize("page", ["generalisation", "observation", "rules"])
 def test_generated_page__is_up_to_date(page):
     spec = importlib.util.spec_from_file_location("docs", ROOT / "scripts" / "docs.py")
     docs = importlib.util.module_from_spec(spec)
