@@ -1,16 +1,20 @@
 """Write the generated pages of docs/: python scripts/docs.py."""
 
+import dataclasses
 import json
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ecosystem import FILE, LEARNERS
 
 from black_maria import aec
-from black_maria.cards import NUM_CARDS, card_name, card_names
-from black_maria.clauses import Card, Cards, OrNone, Points, Several
-from black_maria.layout import layout_of
-from black_maria.rules import CLAUSES, PROFILES, Rules
+from black_maria.cards import NUM_RANKS, SUIT_SYMBOLS, card_name, card_names
+from black_maria.clauses import Card, Cards, Kind, OneOf, OrNone, Points, Several, Truth, Whole
+from black_maria.layout import layout_of, table_of
+from black_maria.rules import CLAUSES, PROFILES, Rules, twos_removed
+from black_maria.rules_vector import RULES_BLOCKS, RULES_SIZE
+from black_maria.rulesets import HELD_OUT
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -28,6 +32,17 @@ with two packs a card counts up to 2. In a play-off absent seats are zeros.
 
 `black_maria.describe(vector, rules)` says a vector in words; `layout_of(rules).split(vector)`
 gives the blocks by name, `layout_of(rules)["holding"]` a block's slice.
+
+## The rules' vector
+
+R = {rules_size}, float32: `black_maria.rules_vector.rules_vector(rules)`. It is in the observation
+as `"rules"` where every episode draws its rules ([generalisation.md](generalisation.md)). A clause
+that is left open is all zeros. Rules with equal vectors play alike; of `Rules` only the name isn't
+in it.
+
+{rules_table}
+
+`black_maria.rules_vector.RULES_BLOCKS` has the blocks by name.
 """
 
 ENVIRONMENT = """# The environment
@@ -142,7 +157,50 @@ NOTES = {
 def observation_page() -> str:
     """The page of the observation layout."""
     layout = layout_of("three_player")
-    return OBSERVATION.format(size=layout.size, table=layout.table())
+    blocks = [
+        dataclasses.replace(block, meaning=_entries(CLAUSES.get(name)))
+        for name, block in RULES_BLOCKS.items()
+    ]
+    return OBSERVATION.format(
+        size=layout.size, table=layout.table(), rules_size=RULES_SIZE, rules_table=table_of(blocks)
+    )
+
+
+def _entries(kind: Kind | None) -> str:
+    """What the entries of a clause's block are; of no clause: of the stake."""
+    if kind is None:
+        return f"all points of a pack, signs left out: {_SIZE}"
+    if isinstance(kind, OrNone):
+        return _entries(kind.kind)
+    if isinstance(kind, Whole):
+        few = kind.axes[0]
+        return _SIZE if "size" in few else f"a 1 among zeros: {few[0]} … {few[-1]}"
+    if isinstance(kind, OneOf):
+        return f"a 1 among zeros: {', '.join(kind.options)}"
+    if isinstance(kind, Several):
+        return f"for each place that there is a 1 among {', '.join(kind.options)}"
+    words: dict[type[Kind], str] = {
+        Truth: "1 or 0",
+        Card: "a 1 for the card",
+        Cards: "a 1 for each card",
+        Points: "of each card, ten times its part of the stake",
+    }
+    return words[type(kind)]
+
+
+_SIZE = "¼ log₂(1 + number), and number mod 1024, as a part of 1024"
+
+
+def generalisation_page() -> str:
+    """The page as it is written, with the held-out rules of today."""
+    rows = ["| name | seats | other than the three-player page's | why |", "|---|---|---|---|"]
+    for name, (rules, reason) in HELD_OUT.items():
+        usual = Rules(seats=rules.seats, removed=twos_removed(rules.seats))
+        rows.append(f"| {name} | {rules.seats} | {_changed(rules, usual)} | {reason} |")
+    written = (DOCS / "generalisation.md").read_text(encoding="utf-8")
+    begin, end = re.findall("<!-- /?held-out.*?-->", written)
+    before, after = written[: written.index(begin)], written[written.index(end) :]
+    return "\n\n".join([f"{before}{begin}", "\n".join(rows), after])
 
 
 def environment_page() -> str:
@@ -198,9 +256,9 @@ def _listed(numbers) -> str:  # type: ignore[no-untyped-def]
     return ", ".join(map(str, numbers))
 
 
-def _changed(rules: Rules) -> str:
+def _changed(rules: Rules, default: Rules = Rules()) -> str:  # noqa: B008 - frozen
     """The fields that differ from the default's, cards by name."""
-    default, words = Rules(), []
+    words = []
     for clause, kind in CLAUSES.items():
         value, usual = getattr(rules, clause), getattr(default, clause)
         if clause == "name" or value == usual:
@@ -208,8 +266,7 @@ def _changed(rules: Rules) -> str:
         if isinstance(kind, OrNone) and value is not None:
             kind = kind.kind
         if isinstance(kind, Points):
-            cards = [card for card in range(NUM_CARDS) if value[card] != usual[card]]
-            value = ", ".join(f"{card_name(card)} {value[card]}" for card in cards)
+            value = ", ".join(_prices(value, usual))
         elif isinstance(kind, Cards):
             value = card_names(value) or "nothing"
         elif isinstance(kind, Card):
@@ -220,8 +277,20 @@ def _changed(rules: Rules) -> str:
     return "; ".join(words)
 
 
+def _prices(points: Sequence[int], usual: Sequence[int]) -> Iterator[str]:
+    """The prices that differ, card by card, or a suit's where all of it costs the same."""
+    for suit, symbol in enumerate(SUIT_SYMBOLS):
+        cards = range(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS)
+        changed = [card for card in cards if points[card] != usual[card]]
+        if len(changed) == NUM_RANKS and len({points[card] for card in cards}) == 1:
+            yield f"every {symbol} {points[cards[0]]}"
+        else:
+            yield from (f"{card_name(card)} {points[card]}" for card in changed)
+
+
 if __name__ == "__main__":
     (DOCS / "environment.md").write_text(environment_page(), encoding="utf-8")
     (DOCS / "observation.md").write_text(observation_page(), encoding="utf-8")
+    (DOCS / "generalisation.md").write_text(generalisation_page(), encoding="utf-8")
     (DOCS / "rules.md").write_text(rules_page(), encoding="utf-8")
     (DOCS / "ecosystem.md").write_text(ecosystem_page(), encoding="utf-8")

@@ -8,7 +8,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("page", ["environment", "observation", "rules", "ecosystem"])
+@pytest.mark.parametrize(
+    "page", ["environment", "observation", "rules", "ecosystem", "generalisation"]
+)
 def test_generated_page__is_up_to_date(page, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     spec = importlib.util.spec_from_file_location("docs", ROOT / "scripts" / "docs.py")

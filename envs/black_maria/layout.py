@@ -6,7 +6,7 @@ slices by name, people get ``describe``. No other file knows an index.
 ``python -m black_maria.layout`` prints the table *index → meaning* (docs/observation.md).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -98,6 +98,20 @@ def _declare(rules: Rules) -> Iterator[tuple[str, tuple[tuple[str, ...], ...], s
     yield "totals", (seats,), "match points so far, clipped to −128…127", True
 
 
+def table_of(blocks: Iterable[Block]) -> str:
+    """The table *index → meaning* of some blocks, in Markdown."""
+    lines = ["| index | block | shape | meaning |", "|---|---|---|---|"]
+    for block in blocks:
+        span = (
+            f"{block.start}"
+            if block.stop == block.start + 1
+            else (f"{block.start}…{block.stop - 1}")
+        )
+        shape = " × ".join(str(size) for size in block.shape)
+        lines.append(f"| {span} | `{block.name}` | {shape} | {block.meaning} |")
+    return "\n".join(lines)
+
+
 class Layout:
     """The observation layout of a set of rules.
 
@@ -150,16 +164,7 @@ class Layout:
 
     def table(self) -> str:
         """The table *index → meaning*, in Markdown."""
-        lines = ["| index | block | shape | meaning |", "|---|---|---|---|"]
-        for block in self.blocks.values():
-            span = (
-                f"{block.start}"
-                if block.stop == block.start + 1
-                else (f"{block.start}…{block.stop - 1}")
-            )
-            shape = " × ".join(str(size) for size in block.shape)
-            lines.append(f"| {span} | `{block.name}` | {shape} | {block.meaning} |")
-        return "\n".join(lines)
+        return table_of(self.blocks.values())
 
     @cached_property
     def record(self) -> NDArray[Any]:
