@@ -4,6 +4,7 @@ An example runs where its packages are; `scripts/ecosystem.py` knows how and whe
 """
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,13 @@ print(paid)
 """,
     )
     assert float(output.split()[-1]) == -86
+
+
+def test_mixed_rules__rules_that_it_never_saw_are_learnt():
+    done = subprocess.run(
+        [str(python_of("sb3")), "examples/mixed_rules.py"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    edge = float(re.search(r"edge over two random: \+?(-?[\d.]+)", done.stdout).group(1))
+    assert edge > 4, "a random player has 0"
