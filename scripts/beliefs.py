@@ -1,4 +1,4 @@
-"""Score beliefs and write docs/beliefs.md: python scripts/beliefs.py. Five minutes of one core."""
+"""Score beliefs and write docs/beliefs.md: python scripts/beliefs.py. Two minutes of one core."""
 
 import tempfile
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ from black_maria_agents.threads import one_thread
 PAGE: Final = Path(__file__).parent.parent / "docs" / "beliefs.md"
 HANDS: Final = 20_000
 """Hands that the guesser learns from."""
-EPOCHS: Final = 2
-POSITIONS: Final = 100
+EPOCHS: Final = 1
+POSITIONS: Final = 60
 """Positions of every trick."""
 WORLDS: Final = 192
 METHODS: Final = ("uniform", "tempered", "learnt")
@@ -39,7 +39,7 @@ Asked is, for every card that more than one other seat may hold, which of them d
 * **tempered**: the same worlds, weighed by how likely the champion plays what the others have
   played in them, tempered until 12 worlds are effective (`search.beliefs`);
 * **learnt**: a network, `guesser.Guesser`, that has seen {hands:,} hands of champions as a data set
-  ({epochs} epochs, a minute or two of one core), and here the observation alone.
+  (read {times}, half a minute of one core), and here the observation alone.
 
 ## Log loss by trick
 
@@ -136,7 +136,9 @@ def main() -> None:
     agent = load_agent("champion", Rules.profile("three_player"))
     assert isinstance(agent, PolicyAgent)
     guesser = learnt(agent, HANDS, EPOCHS)
-    text = page(agent, guesser, POSITIONS, about={"hands": HANDS, "epochs": EPOCHS})
+    text = page(
+        agent, guesser, POSITIONS, about={"hands": HANDS, "times": ("once", "twice")[EPOCHS - 1]}
+    )
     print(text)
     PAGE.write_text(text, encoding="utf-8")
 

@@ -69,6 +69,7 @@ class Decisions(IterableDataset[dict[str, Tensor]]):
         seed: The deals' seed.
         epoch: The next pass's number, for the order of shuffled ones; a pass counts it on, and
             whoever reads by workers sets it.
+        done: The share of the pass that has been read, shard by shard, above 0 to 1.
     """
 
     def __init__(
@@ -89,6 +90,7 @@ class Decisions(IterableDataset[dict[str, Tensor]]):
             raise DatasetError(f"{folder} can't be used: {error}") from None
         self.agents: list[str] = about["agents"]
         self.hands, self.seed, self.epoch = int(about["hands"]), int(about["seed"]), 0
+        self.done = 0.0
         if batch < 1:
             raise ValueError(f"batch={batch}: give a whole number from 1")
         wanted = list(self.agents if agents is None else agents)
@@ -108,6 +110,7 @@ class Decisions(IterableDataset[dict[str, Tensor]]):
         worker = get_worker_info()
         first, step = (0, 1) if worker is None else (worker.id, worker.num_workers)
         for place in range(first, len(order), step):
+            self.done = (place + 1) / len(order)
             yield from self._batches(self._shards[order[place]], seeds[place])
 
     def _batches(self, path: Path, draw: np.random.Generator | None) -> Iterator[dict[str, Tensor]]:
