@@ -25,7 +25,7 @@ from black_maria_agents import load_agent
 from black_maria_agents.measuring import Estimate, play_deals
 from black_maria_agents.training import PRESETS, PPOConfig
 
-TRIALS, DECISIONS = 5, 150_000
+TRIALS, DECISIONS = 4, 80_000
 
 
 def objective(trial: optuna.Trial) -> float:
@@ -42,7 +42,8 @@ def objective(trial: optuna.Trial) -> float:
         decisions=DECISIONS,
         tables=trial.suggest_categorical("tables", [64, 128]),
         width=64,
-        final_deals=200,
+        score_deals=50,
+        final_deals=100,
         ppo=ppo,
     )
     against_duck, *_ = train.main(config)

@@ -28,8 +28,9 @@ from torchrl.objectives.value import GAE
 from black_maria import BlackMariaVectorEnv, Rules, make_bot
 from black_maria_agents.measuring import Estimate, play_deals
 
-STEPS, ROWS, HANDS = 120_000, 64, 2
+ROLLOUTS, ROWS, HANDS = 47, 64, 2
 ROLLOUT = ROWS * 20 * HANDS
+STEPS = ROLLOUTS * ROLLOUT
 
 
 def layers(outputs: int) -> nn.Sequential:

@@ -120,7 +120,7 @@ class BlackMaria(gymnasium.Env[Any, Any]):
     `gymnasium.make_vec("black_maria:BlackMaria-v0", num_envs=1024,
     vectorization_mode="vector_entry_point")` plays many at once, with the same arguments and
     game for game what single environments seeded seed, seed + 1, … play. See
-    `BlackMariaVectorEnv`.
+    `BlackMariaVectorEnv`, and for Stable-Baselines3 `black_maria.sb3.BlackMariaVecEnv`.
 
     ## Version History
     * v0: Initial version
