@@ -4,6 +4,7 @@
     python evaluate.py runs/first/agent.pt duck heuristic --until 0.1 --out results.json
     python evaluate.py heuristic duck random --plot cross.png --record hands.jsonl
     python evaluate.py heuristic duck --matches 500
+    python evaluate.py heuristic champion --deals 20 --explain --review review.html
     torchrun --nproc_per_node 2 evaluate.py heuristic pimc:worlds=30,sims=333 --deals 200
 
 Every pair plays both tables, on the same deals in every rotation of the seats. Ctrl-C saves and
@@ -71,6 +72,11 @@ class EvaluateConfig:
     """A PNG file (….png) for the cross-table as a heat map and a chart with the intervals."""
     record: Path | None = None
     """A file (….jsonl) for all hands played now, a line each; docs/records.md says how."""
+    review: Path | None = None
+    """A page (….html) of the first twenty hands played now: what each decision gave away, by the
+    first agent's policy, or by the champion's."""
+    explain: bool = False
+    """Say where the first agent loses points against the second, by phase and kind of decision."""
     keep: Path | None = None
     """A file (….npz) that keeps the scores as they come; what it holds isn't played again."""
 
@@ -90,7 +96,7 @@ class EvaluateConfig:
         if self.until is not None and not (0 < self.until < math.inf):
             raise ValueError(f"until={self.until}: give a half-width above 0, as in 0.1")
         files = {self.out: ".json", self.plot: ".png", self.record: ".jsonl", self.keep: ".npz"}
-        check_outputs(files)
+        check_outputs(files | {self.review: ".html"})
         check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})
 
 
@@ -102,7 +108,6 @@ def main(config: EvaluateConfig) -> "list[Result]":
             can't be written.
         OSError: A file couldn't be written after all; the results have been printed.
     """
-    from black_maria import record
     from black_maria.rules import Rules
     from black_maria_agents import CHAMPIONS, load_agents
     from black_maria_agents.border import uninterrupted
@@ -111,6 +116,7 @@ def main(config: EvaluateConfig) -> "list[Result]":
     from black_maria_agents.files import replacing
     from black_maria_agents.measuring import Arena, both_ways, par, report
     from black_maria_agents.measuring.stopping import MAX_UNTIL
+    from black_maria_agents.review.evaluating import Hands
 
     config.check()
     rules = Rules.profile(config.rules, config.seats)
@@ -123,14 +129,12 @@ def main(config: EvaluateConfig) -> "list[Result]":
     with joined() as ranks, ExitStack() as stack:
         console = PlainConsole(quiet=not ranks.first)
         arena = Arena(agents, rules, config.seed, whole_matches, ranks=ranks, keep=config.keep)
-        if config.record is not None:
-            arena.on_hands = lambda hands, names: None
-            if ranks.first:
-                target = stack.enter_context(replacing(config.record, "w"))
-                episode = "match" if whole_matches else "hand"
-                arena.on_hands = lambda hands, names: record.write(
-                    target, record.of_states(hands, rules, names, episode=episode)
-                )
+        episode = "match" if whole_matches else "hand"
+        hands = Hands(agents, rules, episode, config.review, config.explain)
+        if config.record is not None or config.review is not None or config.explain:
+            arena.on_hands = hands
+        if config.record is not None and ranks.first:
+            hands.target = stack.enter_context(replacing(config.record, "w"))
         failure: Exception | None = None
         try:
             with progress_on(console, "measuring") as progress:
@@ -150,6 +154,8 @@ def main(config: EvaluateConfig) -> "list[Result]":
                 show(config, results, rules, console)
         if failure is not None:
             raise failure
+        if ranks.first:
+            hands.finish(console)
         console.check()
     return results
 

@@ -5,7 +5,7 @@
 
    A card is its id, 13 * suit + rank: suits ♣ 0, ♦ 1, ♥ 2, ♠ 3; ranks 2 → 0 … A → 12.
 
-   state = {                                 // `page.state_of(scene)` makes it in Python
+   state = {                                 // `state_of(scene)` of assets.py makes it in Python
      stage: "trick 3 of 17",                 // what is going on, in the middle and read aloud
      near: 0,                                // the seat at the bottom; the others go clockwise
      places: [{                              // one for every seat, 3 to 10 of them

@@ -151,16 +151,22 @@ def resampled(weights: NDArray[np.float64], n: int, keys: NDArray[np.uint64]) ->
 
 def at_the_first_lead(games: NDArray[Any], rules: Rules) -> Tables:
     """Tables at which the cards of these games (N,) have been passed, and none is played."""
-    had = np.zeros((len(games), rules.seats, NUM_CARDS), np.int8)
-    engine.dealt_cards(games, engine.rules_record(rules), had)
-    dealt = _cards(had).reshape(len(games), rules.seats, -1)
-    tables = Tables(np.zeros(len(games), np.int64), rules, deal_on=False)
-    tables.start(deal=dealt, dealer=games["dealer"], number=games["hand"])
+    tables = at_the_deal(games, rules)
     states, rows = tables.states(), np.arange(len(games))
     for ply in range(int(games["num_passed"].max(initial=0))):
         seat = states["turn"]
         rest = card_counts(games["given"][rows, seat]) > card_counts(states["given"][rows, seat])
         tables.step(rest.argmax(axis=1), ply < games["num_passed"])
+    return tables
+
+
+def at_the_deal(games: NDArray[Any], rules: Rules) -> Tables:
+    """Tables at which these games (N,) have been dealt, and no card is passed or played."""
+    had = np.zeros((len(games), rules.seats, NUM_CARDS), np.int8)
+    engine.dealt_cards(games, engine.rules_record(rules), had)
+    dealt = _cards(had).reshape(len(games), rules.seats, -1)
+    tables = Tables(np.zeros(len(games), np.int64), rules, deal_on=False)
+    tables.start(deal=dealt, dealer=games["dealer"], number=games["hand"])
     return tables
 
 

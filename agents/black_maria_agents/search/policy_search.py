@@ -21,10 +21,9 @@ from black_maria.bots import check_batch
 from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
-from black_maria.tables import Tables
 from black_maria_agents.network import PolicyAgent
-from black_maria_agents.scoring import others_less_own
 from black_maria_agents.search.beliefs import resampled, tempered, weigh
+from black_maria_agents.search.playouts import play_out
 from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
@@ -150,32 +149,9 @@ class PolicySearch:
         row, card = np.nonzero(likely)
         tasks = (row[:, None] * games.shape[1] + worlds[row]) * NUM_CARDS + card[:, None]
         once, which = np.unique(tasks, return_inverse=True)
-        outcome = self._roll_out(games.reshape(-1)[once // NUM_CARDS], once % NUM_CARDS)
+        first = once[:, None] % NUM_CARDS
+        states = games.reshape(-1)[once // NUM_CARDS]
+        outcome = play_out(self.agent, self.rules, states, first).costs
         costs = np.zeros(likely.shape)
         costs[row, card] = outcome[which].reshape(tasks.shape).mean(axis=1)
         return costs
-
-    def _roll_out(self, states: NDArray[Any], first: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Play these cards, then the policy's likeliest ones to the end; the observers' costs."""
-        tables = Tables(np.zeros(len(states), np.int64), self.rules, deal_on=False)
-        tables.load(states)
-        _, done = tables.step(first)
-        playing = ~done
-        while playing.any():
-            obs, _ = tables.observe()
-            actions = self._greedy(obs["observation"], obs["action_mask"], playing)
-            _, done = tables.step(actions, playing)
-            playing &= ~done
-        penalties = tables.states()["penalties"][:, : self.rules.seats].astype(np.float64)
-        if self.rules.total_varies:
-            return -others_less_own(penalties)[:, 0]
-        return penalties[:, 0]
-
-    def _greedy(
-        self, observation: NDArray[np.int8], mask: NDArray[np.int8], where: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        """The policy's likeliest cards, (N,); where there is no choice, it isn't asked."""
-        actions: NDArray[np.int64] = mask.argmax(axis=1)
-        rows = np.flatnonzero(where & (mask.sum(axis=1, dtype=np.int8) > 1))
-        actions[rows] = self.agent.log_probs(observation[rows], mask[rows]).argmax(-1).numpy()
-        return actions
