@@ -18,6 +18,7 @@ from black_maria_agents.loading import load_agent
 from black_maria_agents.play import Game, PlayServer, RefusedError, StaleError, terminal
 from black_maria_agents.play.__main__ import PlayConfig, Recorder, set_up
 from black_maria_agents.play.game import NEXT, OVER, PASS, PLAY, WAIT
+from black_maria_agents.play.reviews import review_of
 from black_maria_agents.play.view import view_of
 from helpers import wait_until
 
@@ -369,6 +370,16 @@ def test_server__advice_and_review():
         play_on(server.game)
         assert ask(server, "review") == ask(server, "review") == (200, "<p>a review")
         assert pages == [server.game.hand]  # made once
+
+
+def test_review__by_the_advisor_if_its_policy_plays_by_these_rules():
+    game = game_of(advisor=load_agent("champion"))
+    play_on(game)
+    page = review_of(game, worlds=1)(game.hand)
+    assert page.startswith("<!doctype html>")
+    assert '"you"' in page
+    assert review_of(game_of()) is not None  # duck has no policy: the champion reviews
+    assert review_of(game_of(Rules.profile("omnibus", 4))) is None
 
 
 def test_view__is_json_and_has_names_as_they_are():

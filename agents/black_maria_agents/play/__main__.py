@@ -21,6 +21,7 @@ from black_maria_agents.border import border, check_outputs
 from black_maria_agents.console import PlainConsole
 from black_maria_agents.loading import CHAMPIONS, load_agent
 from black_maria_agents.play.game import Game
+from black_maria_agents.play.reviews import review_of
 from black_maria_agents.play.server import PlayServer
 from black_maria_agents.play.terminal import play
 
@@ -127,7 +128,8 @@ def main(config: PlayConfig) -> None:
 
 def serve(game: Game, console: PlainConsole, config: PlayConfig, recorder: Recorder) -> None:
     """Serve the page until Ctrl-C."""
-    with PlayServer(game, config.port, note=lambda: recorder.trouble) as server:
+    review, note = review_of(game), lambda: recorder.trouble
+    with PlayServer(game, config.port, review=review, note=note) as server:
         console.print(f"Your table: {server.address}", soft_wrap=True, highlight=False)
         console.print("Ctrl-C closes it.")
         if config.browser:
