@@ -53,10 +53,15 @@ american --run american-3 --init-from $(agent american-2) --decisions 30_000_000
     --opponents duck heuristic --opponent-share 0.5 --snapshots 3 --snapshot-every 200 \
     --learning-rate 1e-3 --entropy-start 0.006
 
+# all rules: one network that reads them
+train --rules mixed --run universal --precision float32 --decisions 40_000_000 \
+    --tables 2048 --rule-sets 16 --minibatch 2048
+
 # what the package holds: weights of policy and critic, without what a run needs to go on
 python - <<'END'
 from black_maria_agents.checkpoint import strip
 
 strip("runs/student-5/agent.pt", "agents/black_maria_agents/champions/three_player.pt")
 strip("runs/american-3/agent.pt", "agents/black_maria_agents/champions/american_hearts.pt")
+strip("runs/universal/agent.pt", "agents/black_maria_agents/champions/universal.pt")
 END
