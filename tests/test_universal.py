@@ -298,7 +298,6 @@ def test_mixed__a_run_goes_on_bit_for_bit(tmp_path):
         ({"opponents": ("duck",), "opponent_share": 0.5}, "by self-play alone"),
         ({"teachers": ("champion",)}, "by self-play alone"),
         ({"best_response_to": "duck"}, "by self-play alone"),
-        ({"init_from": "champion"}, "by self-play alone"),
         ({"rule_sets": 0}, "rule_sets=0: must be at least 1"),
         ({"episode": "match"}, "one profile"),
         ({"episode": "year"}, "episode"),
@@ -311,7 +310,15 @@ def test_mixed__settings_that_do_not_go_with_it_are_refused(change, message):
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"rule_sets": 5}, "tables=16 can't be shared evenly by 5"), ({"seats": 7}, "seats")],
+    [
+        ({"rule_sets": 5}, "tables=16 can't be shared evenly by 5"),
+        ({"seats": 7}, "seats"),
+        ({"init_from": "champion", "width": 192}, "give a network that reads the rules"),
+        (
+            {"init_from": "champion:universal", "rules": "three_player", "width": 128},
+            "give a network that is of one profile",
+        ),
+    ],
 )
 def test_mixed__a_run_that_cannot_be_is_refused_when_it_is_made(change, message):
     with pytest.raises(ValueError, match=message):

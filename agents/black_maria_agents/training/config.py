@@ -55,7 +55,8 @@ class TrainConfig:
     snapshot_every: int = 100
     """Updates between two of them."""
     init_from: str | None = None
-    """Start with the weights of this checkpoint, a path or ``champion``, of the same width."""
+    """Start with the weights of this checkpoint, of the same width: a path or ``champion``, or
+    for mixed rules ``champion:universal``."""
     teachers: tuple[str, ...] = ()
     """Networks whose mean policy the learner is drawn towards, at first; see ``teacher_start``."""
     best_response_to: str | None = None
@@ -104,10 +105,10 @@ class TrainConfig:
         if self.episode == "match" and (self.mixed or self.hands > 1):
             raise ValueError("episode=match is learnt by one profile, with hands=1")
         others = bool(self.opponents or self.snapshots)
-        if self.mixed and (others or self.best_response_to or self.teachers or self.init_from):
+        if self.mixed and (others or self.best_response_to or self.teachers):
             raise ValueError(
                 "rules=mixed is learnt by self-play alone: leave out opponents, snapshots, "
-                "teachers, init_from and best_response_to"
+                "teachers and best_response_to"
             )
         if others and self.best_response_to:
             raise ValueError("best_response_to: leave out opponents and snapshots")

@@ -140,6 +140,9 @@ class Training:
         )
         if start is None:
             return ppo
+        if config.mixed != bool(start["clauses"]):
+            kind = "reads the rules" if config.mixed else "is of one profile"
+            raise ValueError(f"init_from={config.init_from}: give a network that {kind}")
         if start["width"] != config.width:
             raise ValueError(
                 f"width={config.width}: must be {start['width']}, the width of "
