@@ -10,7 +10,8 @@ from black_maria import Rules, Tables, layout_of
 from black_maria_agents.features import features_of, hidden_size
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent, sample
 from black_maria_agents.training import PPO, PPOConfig, SelfPlay
-from black_maria_agents.training.ppo import advantages, choose_precision
+from black_maria_agents.training.batch import advantages
+from black_maria_agents.training.precision import choose_precision
 
 RULES = Rules.profile("three_player")
 LAYOUT = layout_of(RULES)

@@ -19,7 +19,7 @@ from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent, sample
 from black_maria_agents.seeds import TEST_SEEDS
 from black_maria_agents.training import PPO, PPOConfig, SelfPlay
-from black_maria_agents.training.ppo import Batch
+from black_maria_agents.training.batch import Batch
 from black_maria_agents.training.selfplay import Rollout, hidden_cards
 from helpers import ids, random_legal
 

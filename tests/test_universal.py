@@ -14,8 +14,8 @@ from black_maria_agents import CheckpointError, checkpoint, load_agent
 from black_maria_agents.features import hidden_labels, hidden_size
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent, UnderRules
 from black_maria_agents.training import PPO, PPOConfig, TrainConfig, Training
+from black_maria_agents.training.batch import Batch
 from black_maria_agents.training.mixed import MixedPlay
-from black_maria_agents.training.ppo import Batch
 from black_maria_agents.universal import RulesRows
 from helpers import play
 from test_training import same, steps

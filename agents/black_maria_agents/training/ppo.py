@@ -8,19 +8,17 @@ the seat meanwhile are its reward. The critic is an oracle: it sees all hands, i
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from black_maria.kernels import kernel
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.network import OracleCritic, Policy, UnderRules
+from black_maria_agents.training.batch import Batch, advantages
 from black_maria_agents.training.checks import check_real, check_whole
 from black_maria_agents.training.selfplay import DivergenceError, Rollout
 from black_maria_agents.universal import RulesRows
@@ -61,125 +59,6 @@ class PPOConfig:
         check_real(self, "learning_rate", "clip", "max_grad_norm", "reward_scale", zero=False)
         check_real(self, "entropy_start", "entropy_end", "teacher_start")
         check_real(self, "gae_lambda", most=1)
-
-
-def choose_precision(name: str, width: int, device: torch.device) -> str:
-    """``"float32"`` or ``"bfloat16"``; for ``"auto"`` what multiplies faster on the device.
-
-    bfloat16 needs to be faster by half: processors differ by a factor of two either way, so
-    noise doesn't decide. The two are timed in turns, so that a busy machine slows both; where
-    one is many times faster, two rounds tell. (Some processors take 34 times as long for
-    bfloat16: all the rounds would be 4 s there.)
-
-    Raises:
-        ValueError: An unknown name.
-    """
-    if name not in ("auto", "float32", "bfloat16"):
-        raise ValueError(f"precision={name!r}: choose auto, float32 or bfloat16")
-    if name != "auto":
-        return name
-    best = {torch.float32: float("inf"), torch.bfloat16: float("inf")}
-    for number in range(30):
-        for dtype in best:
-            inputs = torch.ones(4096, 256, dtype=dtype, device=device)
-            weights = torch.ones(256, width, dtype=dtype, device=device)
-            start = time.perf_counter()
-            (inputs @ weights).sum().item()  # waits for the device
-            best[dtype] = min(best[dtype], time.perf_counter() - start)
-        if number and max(best.values()) > 4 * min(best.values()):
-            break
-    return "bfloat16" if best[torch.float32] > 1.5 * best[torch.bfloat16] else "float32"
-
-
-@kernel
-def advantages(
-    rewards: NDArray[np.float32],
-    seat: NDArray[np.int64],
-    choice: NDArray[np.bool_],
-    done: NDArray[np.bool_],
-    values: NDArray[np.float32],
-    lam: np.float32,
-    advantage: NDArray[np.float32],
-) -> None:
-    """Generalised advantage estimates over each seat's own choices, γ = 1, in place.
-
-    Schulman et al. 2016, arXiv 1506.02438. Every table's last step must end a hand.
-
-    Args:
-        rewards: (T, N, S) float32, to every seat at every step.
-        seat: (T, N) int64, who acted.
-        choice: (T, N) bool, whether it had more than one legal card.
-        done: (T, N) bool, whether the hand ended with this step.
-        values: (T, N) float32, the critic's estimates for the acting seats.
-        lam: λ.
-        advantage: (T, N) float32, written: 0 where there was no choice.
-    """
-    steps, tables, seats = rewards.shape
-    for i in range(tables):
-        since = np.zeros(seats, np.float32)  # rewards until the seat's next choice
-        next_value = np.zeros(seats, np.float32)
-        next_advantage = np.zeros(seats, np.float32)
-        for t in range(steps - 1, -1, -1):
-            for s in range(seats):
-                if done[t, i]:
-                    since[s] = 0.0
-                    next_value[s] = 0.0
-                    next_advantage[s] = 0.0
-                since[s] += rewards[t, i, s]
-            advantage[t, i] = 0.0
-            if choice[t, i]:
-                s = seat[t, i]
-                delta = since[s] + next_value[s] - values[t, i]
-                advantage[t, i] = delta + lam * next_advantage[s]
-                since[s] = 0.0
-                next_value[s] = values[t, i]
-                next_advantage[s] = advantage[t, i]
-
-
-@dataclass(frozen=True)
-class Batch:
-    """The choices of a rollout, flat: B rows."""
-
-    features: Tensor
-    """(B, F') int8"""
-    hidden: Tensor
-    """(B, H) int8"""
-    mask: Tensor
-    """(B, 52) int8"""
-    action: Tensor
-    """(B,) int64"""
-    log_prob: Tensor
-    """(B,) float32, under the policy that played"""
-    advantage: Tensor
-    """(B,) float32, normalised over the batch, of all processes together"""
-    returns: Tensor
-    """(B,) float32: advantage + value, what the critic learns"""
-    teacher: Tensor
-    """(B, 52) float32: probabilities, the mean of the teachers' policies; (B, 0) without any"""
-    rules: RulesRows | None = None
-    """What each row was played by, where the networks read it"""
-
-    def rows(self, index: Tensor) -> "Batch":
-        """Some of the rows."""
-        rules = self.rules and self.rules.rows(index)
-        return Batch(
-            **{name: part.index_select(0, index) for name, part in self.tensors().items()},
-            rules=rules,
-        )
-
-    def tensors(self) -> dict[str, Tensor]:
-        """What has a row for each choice, by name."""
-        return {name: part for name, part in vars(self).items() if name != "rules"}
-
-    @classmethod
-    def joined(cls, batches: "Sequence[Batch]") -> "Batch":
-        """The rows of several batches whose features are of one kind."""
-        if len(batches) == 1:
-            return batches[0]
-        parts = [batch.tensors() for batch in batches]
-        together = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
-        rules = [batch.rules for batch in batches if batch.rules is not None]
-        return cls(**together, rules=RulesRows.joined(rules) if rules else None)
 
 
 class PPO:

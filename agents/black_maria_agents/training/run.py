@@ -29,7 +29,8 @@ from black_maria_agents.training.config import TrainConfig
 from black_maria_agents.training.match import MatchPlay, check_match, hand_outcomes
 from black_maria_agents.training.mixed import MixedPlay
 from black_maria_agents.training.opponents import OpponentPool
-from black_maria_agents.training.ppo import PPO, choose_precision
+from black_maria_agents.training.ppo import PPO
+from black_maria_agents.training.precision import choose_precision
 from black_maria_agents.training.selfplay import DivergenceError, SelfPlay
 
 
