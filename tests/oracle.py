@@ -12,6 +12,7 @@ name → value*, ``Game.history`` the same in order. ``encode`` lays a view out 
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 SUITS = ("C", "D", "H", "S")
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
@@ -22,19 +23,23 @@ HEARTS = frozenset(rank + "H" for rank in RANKS)
 Trick = list[tuple[int, str]]
 
 
+@cache
 def face(card: str) -> str:
     """The card as the rules know it: ``"QS'"`` → ``"QS"``."""
     return card.rstrip("'")
 
 
+@cache
 def suit(card: str) -> str:
     return face(card)[-1]
 
 
+@cache
 def rank(card: str) -> int:
     return RANKS.index(face(card)[:-1])
 
 
+@cache
 def number(card: str) -> int:
     return ID[face(card)]
 

@@ -565,6 +565,18 @@ def test_hands_left__counts_down_in_a_match_of_fixed_length():
     assert by_points.block(0, "hands_left") == [0]
 
 
+def test_match__a_hand_begins_with_nothing_shown_of_the_one_before():
+    tables = Tables(1, "american_hearts", seed=1, episode="match")
+    shown = ("voids", "hearts_broken", "captured", "played")
+    while tables.states()["match_hand"][0] == 0:
+        before = tables.layout.split(tables.views()[0, 0])
+        tables.step(tables.observe()[0]["action_mask"].argmax(axis=1))
+    assert all(before[name].any() for name in shown)
+    after = tables.layout.split(tables.views()[0, 0])
+    assert not any(after[name].any() for name in shown)
+    assert not tables.states()["penalties"].any()
+
+
 def test_match__the_next_one_at_a_table_has_as_many_hands():
     tables = Tables(1, Rules.profile("traditional", hands=3), seed=1, episode="match")
     for _ in range(2):

@@ -423,7 +423,7 @@ def test_lockstep__random_hands_agree_with_the_oracle(seed, episode, hands, bot,
 
 @pytest.mark.slow
 def test_lockstep__many_more_hands():
-    lockstep(10, "hand", 1, None, 1000)
+    lockstep(10, "hand", 1, None, 500)
 
 
 def lockstep(seed, episode, hands, bot, count):

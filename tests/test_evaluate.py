@@ -32,8 +32,9 @@ from black_maria_agents.measuring import (
 )
 from black_maria_agents.measuring.scores import Scores
 from black_maria_agents.measuring.standing import mixed_table, standings
+from black_maria_agents.training import TrainConfig, Training
 from helpers import wait_until
-from test_scripts import ROOT, SMALL, run, script
+from test_scripts import ROOT, run, script
 
 evaluate, ladder = script(ROOT / "evaluate.py"), script(ROOT / "scripts" / "ladder.py")
 
@@ -466,9 +467,12 @@ def test_imports__measuring_and_training_need_no_pictures_and_no_tensorboard():
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("train")
-    run("train.py", "--decisions", "960", *SMALL, cwd=folder)
-    return folder / "runs" / "first" / "agent.pt"
+    folder = tmp_path_factory.mktemp("train") / "runs" / "first"
+    folder.mkdir(parents=True)
+    training = Training(TrainConfig(tables=16, width=32, decisions=960))
+    training.step()
+    training.save(folder / "agent.pt")
+    return folder / "agent.pt"
 
 
 def test_checkpoint__plays_greedily_or_sampled(checkpoint):

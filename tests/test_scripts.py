@@ -19,9 +19,11 @@ import pytest
 import torch
 import tyro
 
+from black_maria import Rules
 from black_maria_agents import checkpoint, console, load_agent
 from black_maria_agents.border import border
-from black_maria_agents.seeds import VALIDATION_SEED
+from black_maria_agents.measuring import play_deals
+from black_maria_agents.seeds import TEST_SEEDS, VALIDATION_SEED
 from black_maria_agents.training import (
     PRESETS,
     DivergenceError,
@@ -117,9 +119,10 @@ def test_train__leaves_config_metrics_events_and_checkpoint(trained):
     load_agent(str(run_folder / "agent.pt"))
 
 
-def test_train__one_seed_one_result_and_a_taken_folder_is_kept(trained):
+def test_train__one_seed_one_result_and_a_taken_folder_is_kept(trained, monkeypatch):
     folder, _ = trained
-    run("train.py", "--decisions", "4000", *SMALL, cwd=folder)
+    monkeypatch.chdir(folder)
+    train.main(CONFIG)
     rows = [
         [
             {name: value for name, value in row.items() if name not in TIMED}
@@ -398,8 +401,7 @@ def test_champions_script__has_options_that_train_py_takes_and_makes_agents_befo
 def test_learning__a_short_training_beats_random_both_ways(tmp_path):
     arguments = ["--decisions", "300_000", "--final-deals", "40", "--threads", "1"]
     run("train.py", *arguments, cwd=tmp_path)
-    path = "runs/first/agent.pt"
-    run("evaluate.py", path, "random", "--deals", "400", "--out", "r.json", cwd=tmp_path)
-    against_random, random_alone = json.loads((tmp_path / "r.json").read_text())["results"]
-    assert against_random["score"]["mean"] < 7
-    assert random_alone["score"]["mean"] > 21
+    agent, bot = load_agent(str(tmp_path / "runs" / "first" / "agent.pt")), load_agent("random")
+    deals = {"deals": range(400), "seed": TEST_SEEDS, "rules": Rules()}
+    assert play_deals(agent, bot, **deals).mean() < 7
+    assert play_deals(bot, agent, **deals).mean() > 21
