@@ -52,7 +52,7 @@ position. Intervals are of 95 %, over positions.
 
 The worlds know every void that was shown; what the cards tell beyond that is the difference between
 the columns. The weights have an advantage that they lose against strangers: they know the very
-policy that plays. Late in a hand few positions have a card to ask for, and none has one at last.
+policy that plays. The network has one as well: it has seen how these players pass.
 
 ## Calibration
 
