@@ -167,7 +167,7 @@ def main(config: LadderConfig) -> list[Result]:
             ]
             written = page(results, times, command, mixed, few)
             config.out.write_text(written, encoding="utf-8")
-            plot(picture, results, RULES)
+            plot(picture, results, RULES, [each.name for each in standings(results, PANEL)])
             console.print(result_table(results, RULES))
         console.check()
     return results

@@ -3,7 +3,7 @@
 import csv
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -167,20 +167,23 @@ def save(
 # --- the picture ----------------------------------------------------------------------------------
 
 
-def plot(path: Path, results: list[Result], rules: Rules) -> None:
+def plot(
+    path: Path, results: list[Result], rules: Rules, names: Sequence[str] | None = None
+) -> None:
     """Draw a cross-table as a heat map beside a chart of the same figures with their intervals.
 
     The picture appears whole, or its file keeps what it held.
 
     Args:
         path: A picture, ``….png``.
-        results: Tables of any number of agents; agents come sorted, the best first.
+        results: Tables of any number of agents.
         rules: The rules they played by.
+        names: The agents in their order; unless given the best comes first, by ``edges``.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure  # here, for it takes a second, and training needs none
 
-    names = list(edges(results))
+    names = list(names or edges(results))
     unit = results[0].unit
     many = len(names)
     figure = Figure(figsize=(6.5 + 1.1 * many, 2.4 + 0.62 * many), dpi=120, layout="constrained")
