@@ -12,8 +12,11 @@ from black_maria.rules import as_rules
 from black_maria.rulesets import HELD_OUT, MOST_PASSED, SEATS, as_played, draw
 from helpers import play, random_legal
 from test_rules_played import clauses_at_random
+from test_rules_vector import CHANGES
 
 PAGE = Rules()
+LENGTH = ("hands", "match_points", "exceed", "playoff")
+"""What only a match can feel."""
 SEVERAL = [draw((5, number)) for number in range(200)]
 
 
@@ -138,14 +141,25 @@ def test_as_played__equal_ones_are_alike_on_the_table():
         assert hand(rules, seed) == hand(other, seed)
 
 
+@pytest.mark.parametrize("clause", [each for each in CHANGES if each not in LENGTH])
+def test_as_played__every_clause_that_a_hand_can_feel_tells_them_apart(clause):
+    rules, other = CHANGES[clause]
+    other = rules.replace(**other) if isinstance(other, dict) else other
+    assert as_played(rules) != as_played(other)
+
+
+@pytest.mark.parametrize("clause", LENGTH)
+def test_as_played__how_long_a_match_is_does_not(clause):
+    rules, other = CHANGES[clause]
+    assert as_played(rules) == as_played(rules.replace(**other))
+
+
 @pytest.mark.parametrize(
     "changes",
     [
-        {"removed": "2D"}, {"pass_count": 2}, {"pass_cycle": ("left",)}, {"kept": "QS"},
-        {"pass_cycle": ("right", "none")}, {"break_hearts": True}, {"opening_card": "3C"},
-        {"first_trick_ban": "QS"}, {"moon": "others"}, {"moon": "subtract"},
+        {"pass_cycle": ("left",)}, {"pass_cycle": ("right", "none")}, {"moon": "subtract"},
         {"penalties": penalty_points(hearts=1, QS=13, KS=10, AS=8)},
     ],
 )  # fmt: skip
-def test_as_played__what_a_hand_can_feel_tells_them_apart(changes):
+def test_as_played__small_differences_do(changes):
     assert as_played(PAGE) != as_played(PAGE.replace(**changes))

@@ -5,6 +5,8 @@
 * ``Tables``: thousands of games side by side, for training and measuring.
 * ``deal``: the cards of (seed, table, hand).
 * ``record``, a module to import by itself: hands as lines of JSON, to write, check and replay.
+* ``rulesets``, ``rules_vector``, modules likewise: house rules to draw and to be measured under;
+  rules as numbers. ``rules="mixed"`` in any environment draws them, episode by episode.
 * ``make_bot``: rule-of-thumb players.
 * ``layout_of``, ``describe``: what the numbers of an observation mean.
 

@@ -42,6 +42,7 @@ class MixedTables(Tables):
         self.by = np.full(count, None, object)
         self._records = np.full(count, None, object)
         self.vectors = np.zeros((count, RULES_SIZE), np.float32)
+        self._number = np.zeros(count, np.int64)  # of each row's group
         self._groups: list[_Group] = []
         self._scratch = np.zeros((count, mixed.seats), np.float32), np.zeros(count, np.bool_)
         super().__init__(
@@ -91,26 +92,27 @@ class MixedTables(Tables):
 
     def _group(self) -> None:
         """Note who plays by which rules."""
+        places = places_of(self.by)
+        for number, rows in enumerate(places):
+            self._number[rows] = number
         self._groups = []
-        for rows in places_of(self.by):
+        for number, rows in enumerate(places):
             span = slice(rows[0], rows[-1] + 1)
-            members = np.zeros(span.stop - span.start, np.bool_)
-            members[np.array(rows) - rows[0]] = True
-            self._groups.append((self._records[rows[0]], span, members))
+            self._groups.append((self._records[rows[0]], span, self._number[span] == number))
 
     def _step(
         self, cards: NDArray[np.int64], moving: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         self._rewards[:], self._done[:] = 0, False
         gained, ended = self._scratch
-        for record, span, members in self._groups:
+        for number in np.unique(self._number[moving]).tolist():
+            record, span, members = self._groups[number]
             where = members & moving[span]
-            if where.any():
-                engine.step_tables(
-                    self._states[span], record, self._args[1], cards[span], gained[span],
-                    ended[span], self._observation[span], self._mask[span], self._seat[span],
-                    self._deal_on, where,
-                )  # fmt: skip
-                self._rewards[span][where] = gained[span][where]
-                self._done[span][where] = ended[span][where]
+            engine.step_tables(
+                self._states[span], record, self._args[1], cards[span], gained[span],
+                ended[span], self._observation[span], self._mask[span], self._seat[span],
+                self._deal_on, where,
+            )  # fmt: skip
+            self._rewards[span][where] = gained[span][where]
+            self._done[span][where] = ended[span][where]
         return self._rewards, self._done
