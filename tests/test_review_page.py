@@ -99,6 +99,15 @@ def test_page__a_seat_sees_what_the_environment_shows_it(browser, address, found
     ]
     for one, other in zip(seen, wanted, strict=True):
         assert {key: one[key] for key in other} == other
+    row, other = (next(r for r in found.decisions if r.trick and r.seat == k) for k in (1, 2))
+    browser.script(
+        "const views = document.querySelectorAll('.tools select')[1];"
+        "views.value = 1; views.dispatchEvent(new Event('change'));"
+    )
+    for decision, options in ((row, 1), (other, 0)):
+        browser.script("location.hash = `#1.${arguments[0]}`", decision.ply)
+        browser.wait(lambda: place(browser) == (0, decision.ply))  # noqa: B023
+        assert len(browser.all(".panel .options")) == options
 
 
 def test_page__shows_markup_as_the_text_that_it_is(browser, found, tmp_path):

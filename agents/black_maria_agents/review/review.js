@@ -318,6 +318,10 @@
     var name = which.names[move[0]], choice = BlackMaria.cardText(move[1]);
     panel.appendChild(make("p", "eyebrow", "seat " + move[0] + " · " + name + " · " +
       (row ? data.phases[row.phase] : states[ply].stage)));
+    if (viewer !== null && viewer !== move[0]) {
+      panel.appendChild(make("h2", "say", "Seat " + viewer + " doesn't know what it weighs."));
+      return;
+    }
     if (!row) {
       var only = panel.appendChild(make("h2", "say"));
       only.appendChild(suited(choice + ", the only card it may choose."));
@@ -481,6 +485,10 @@
     var asked = /^#(\d+)\.(\d+)$/.exec(window.location.hash);
     hand = -1;
     if (asked) { go(Number(asked[1]) - 1, Number(asked[2])); } else { go(0, 0); }
+    window.addEventListener("hashchange", function () {
+      var place = /^#(\d+)\.(\d+)$/.exec(window.location.hash);
+      if (place) { go(Number(place[1]) - 1, Number(place[2])); }
+    });
   }
   window.blackMariaReview = {seenBy: function (k, seat) { return seenBy(states[k], current(), seat); }};
 })();
