@@ -1,12 +1,19 @@
 """Rollouts of several rules: each time others, drawn anew, every table to its end."""
 
+from typing import Final
+
 import numpy as np
 import torch
 
+from black_maria.rules import Rules
 from black_maria.rulesets import draw
 from black_maria_agents.network import Policy
 from black_maria_agents.scoring import STAKE, stake_in_play
 from black_maria_agents.training.selfplay import Rollout, SelfPlay
+
+
+HOME: Final = 4
+"""Every fourth set of three seats is the three-player page, which is played the most."""
 
 
 class MixedPlay:
@@ -61,7 +68,8 @@ class MixedPlay:
 
     def _play(self, policy: Policy, number: int) -> Rollout:
         """The rollout of one set of rules."""
-        rules = draw((self._seed, self.next_hand, number), self._seats)
+        home = number % HOME == 0 and self._seats in (None, 3)
+        rules = Rules() if home else draw((self._seed, self.next_hand, number), self._seats)
         play = SelfPlay(
             rules,
             features=policy.under(rules).features,
