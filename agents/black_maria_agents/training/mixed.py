@@ -11,7 +11,6 @@ from black_maria_agents.network import Policy
 from black_maria_agents.scoring import STAKE, stake_in_play
 from black_maria_agents.training.selfplay import Rollout, SelfPlay
 
-
 HOME: Final = 4
 """Every fourth set of three seats is the three-player page, which is played the most."""
 
