@@ -13,7 +13,8 @@ from black_maria.cards import NUM_RANKS
 from black_maria.layout import Layout, layout_of
 from black_maria_agents.dataset.reading import Decisions
 from black_maria_agents.features import features_of
-from black_maria_agents.network import Gather, SuitNetwork, orthogonal
+from black_maria_agents.layers import SuitNetwork, orthogonal
+from black_maria_agents.network import Gather
 
 RATE: Final = 2e-3
 """Adam's first learning rate; it falls to 0 in a straight line."""

@@ -60,7 +60,7 @@ class SpacesOfAgents(AECEnv[str, Any, Any]):
             raise ValueError(f"no agent {shown(agent)}; there are: {agents}") from None
 
 
-def observation_space(layout: Layout, history: bool, mixed: Mixed | None) -> spaces.Dict:
+def observation_space(layout: Layout, history: bool, mixed: Mixed | None = None) -> spaces.Dict:
     """What one seat sees: vector, mask and, where asked for, history and rules."""
     entries: dict[str, spaces.Space[Any]] = {
         "observation": vector_space(layout),

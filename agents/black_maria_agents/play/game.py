@@ -259,8 +259,9 @@ class Game:
         while self.task == WAIT:
             obs, _ = tables.observe()
             self._opponents.choose(
-                cards, obs, tables.keys(), tables.states(), np.array([self.seat]), np.arange(1)
-            )
+                cards, obs, tables.keys(), tables.states(), np.array([self.seat]), np.arange(1),
+                self.rules,
+            )  # fmt: skip
             self._step(int(cards[0]))
 
     def _step(self, card: int) -> None:

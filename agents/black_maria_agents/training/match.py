@@ -23,6 +23,9 @@ HANDS: Final = 16_384
 """Hands that tell how often a hand ends with which points."""
 WIN_POINTS: Final = 100
 """Penalty points that a match is worth, so that rewards are about as large as in single hands."""
+CRITIC_ALONE: Final = 20
+"""Updates of the critic before the policy moves: one from single hands expects points to come, and
+would praise whoever has taken them already."""
 _SEATS: Final = 3
 
 

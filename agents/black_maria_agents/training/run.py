@@ -26,7 +26,12 @@ from black_maria_agents.distributed import Ranks
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 from black_maria_agents.training.config import TrainConfig
-from black_maria_agents.training.match import MatchPlay, check_match, hand_outcomes
+from black_maria_agents.training.match import (
+    CRITIC_ALONE,
+    MatchPlay,
+    check_match,
+    hand_outcomes,
+)
 from black_maria_agents.training.mixed import MixedPlay
 from black_maria_agents.training.opponents import OpponentPool
 from black_maria_agents.training.ppo import PPO
@@ -189,6 +194,8 @@ class Training:
             DivergenceError: A probability, a loss or a weight isn't finite any more.
         """
         ppo, games, number = self.ppo, self.games, self.ppo.updates + 1
+        if isinstance(games, MatchPlay):
+            ppo.policy.requires_grad_(ppo.updates >= CRITIC_ALONE)
         try:
             with ppo.precision():
                 if isinstance(games, MixedPlay):
