@@ -76,6 +76,7 @@ class PPO:
 
     Attributes:
         updates: Updates made so far; with the seed it settles the minibatches' order.
+        critic_alone: The policy stays as it is.
 
     Raises:
         ValueError: A teacher reads what the policy doesn't.
@@ -99,6 +100,7 @@ class PPO:
         self.teachers = teachers
         self.autocast = autocast
         self.updates = 0
+        self.critic_alone = False
         self._reads_rules = bool(getattr(policy, "clauses", ()))
         self._seed = seed
         self._ranks = ranks or Ranks()
@@ -242,6 +244,8 @@ class PPO:
             config.entropy_end - config.entropy_start
         )
         loss = policy_loss + value_loss - entropy_weight * entropy
+        if self.critic_alone:
+            loss = value_loss + 0 * loss
         with torch.no_grad():
             figures = {
                 "policy_loss": policy_loss,

@@ -195,7 +195,7 @@ class Training:
         """
         ppo, games, number = self.ppo, self.games, self.ppo.updates + 1
         if isinstance(games, MatchPlay):
-            ppo.policy.requires_grad_(ppo.updates >= CRITIC_ALONE)
+            ppo.critic_alone = ppo.updates < CRITIC_ALONE
         try:
             with ppo.precision():
                 if isinstance(games, MixedPlay):
