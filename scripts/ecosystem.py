@@ -58,8 +58,8 @@ LEARNERS: Final[Mapping[str, Learner]] = {
         "Tianshou's DQN, all seats",
         "tianshou_dqn.py",
         "AEC, by `PettingZooEnv`",
-        "Tianshou's next state is the next seat's: only a horizon of a whole hand learns, and of "
-        "its on-policy learners none, for they drop what falls at another seat's step",
+        "Tianshou's next state is the next seat's, so the horizon is a whole hand; its on-policy "
+        "learners drop what falls at another seat's step",
     ),
     "openspiel": Learner(
         "OpenSpiel's PPO; its MCTS",
