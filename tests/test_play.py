@@ -18,7 +18,7 @@ from black_maria_agents.loading import load_agent
 from black_maria_agents.play import Game, PlayServer, RefusedError, StaleError, terminal
 from black_maria_agents.play.__main__ import PlayConfig, Recorder, set_up
 from black_maria_agents.play.game import NEXT, OVER, PASS, PLAY, WAIT
-from black_maria_agents.play.reviews import review_of
+from black_maria_agents.play.reviews import review_of, words_of
 from black_maria_agents.play.view import view_of
 from helpers import wait_until
 
@@ -378,6 +378,10 @@ def test_review__by_the_advisor_if_its_policy_plays_by_these_rules():
     page = review_of(game, worlds=1)(game.hand)
     assert page.startswith("<!doctype html>")
     assert '"you"' in page
+    phases = ("passing", "leading", "following", "discarding", "trick")
+    lines = words_of(game, worlds=1)(game.hand)
+    assert lines
+    assert all(line.startswith(phases) and line.endswith(("away", "points")) for line in lines)
     assert review_of(game_of()) is not None  # duck has no policy: the champion reviews
     assert review_of(game_of(Rules.profile("omnibus", 4))) is None
 
@@ -413,7 +417,7 @@ def test_command__serves_until_ctrl_c(tmp_path):
 # --- the terminal -------------------------------------------------------------------------------
 
 
-def typed(game, lines):
+def typed(game, lines, review=None):
     """Play on the terminal with these lines; what was printed."""
     lines, console = iter(lines), PlainConsole()
     console.file = io.StringIO()
@@ -427,7 +431,7 @@ def typed(game, lines):
         console.file.write(f"{line}\n")
         return line
 
-    terminal.play(game, console, answer)
+    terminal.play(game, console, answer, review)
     return console.file.getvalue()
 
 
@@ -440,10 +444,13 @@ def test_terminal__a_hand_typed_in():
         yield "?"
         while game.task != NEXT:
             yield card_names(game.advice(game.number).cards)
+        yield "r"
         yield ""
+        yield "r"
         yield "q"
 
-    said = typed(game, lines())
+    said = typed(game, lines(), lambda hand: [f"a review of {sum(hand.penalties)} points"])
+    assert said.count("a review of 43 points") == 1
     assert "choose 3 cards to pass, not 2" in said
     assert "'nonsense' is not a card" in said
     assert "duck would pass" in said

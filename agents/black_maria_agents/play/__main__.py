@@ -21,7 +21,7 @@ from black_maria_agents.border import border, check_outputs
 from black_maria_agents.console import PlainConsole
 from black_maria_agents.loading import CHAMPIONS, load_agent
 from black_maria_agents.play.game import Game
-from black_maria_agents.play.reviews import review_of
+from black_maria_agents.play.reviews import review_of, words_of
 from black_maria_agents.play.server import PlayServer
 from black_maria_agents.play.terminal import play
 
@@ -117,7 +117,7 @@ def main(config: PlayConfig) -> None:
     game = set_up(config, recorder)
     try:
         if config.terminal:
-            play(game, console)
+            play(game, console, review=words_of(game))
         else:
             serve(game, console, config, recorder)
     except KeyboardInterrupt:

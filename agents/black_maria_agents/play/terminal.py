@@ -6,6 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from black_maria.cards import card_name, card_names, parse_cards
+from black_maria.record import Hand
 from black_maria.render import Scene, text
 from black_maria_agents.console import PlainConsole
 from black_maria_agents.play.game import NEXT, OVER, PASS, WAIT, Game, RefusedError
@@ -14,25 +15,32 @@ HELP: Final = "a card by name (QS, 10h, Q♠), ? for advice, t for the table, q 
 _LEAVE: Final = ("q", "quit", "exit")
 
 
-def play(game: Game, console: PlainConsole, ask: Callable[[str], str] = input) -> None:
+def play(
+    game: Game,
+    console: PlainConsole,
+    ask: Callable[[str], str] = input,
+    review: Callable[[Hand], list[str]] | None = None,
+) -> None:
     """Play until the person leaves, by ``q`` or the end of the input.
 
     Args:
         game: The game.
         console: Where to.
         ask: Prints a prompt and gives the line that is typed; raises ``EOFError`` at the end.
+        review: Says in lines what was given away in a hand; None: nothing does.
     """
     seats = ", ".join(f"seat {seat} {name}" for seat, name in enumerate(game.names))
     console.print(f"{game.rules.name}: {seats}. Type {HELP}.", soft_wrap=True)
     seen = game.number - len(game.frames)
+    shown = 0
     fresh = True  # a hand has begun: show the whole table
     while True:
         seen = _tell(game, console, seen)
-        if fresh or game.task in (NEXT, OVER):
+        if fresh or (game.task in (NEXT, OVER) and game.number != shown):
             _show(game, console)
-        fresh = False
+        fresh, shown = False, game.number
         try:
-            line = ask(_prompt(game)).strip()
+            line = ask(_prompt(game, review is not None)).strip()
         except EOFError:
             console.print()
             return
@@ -40,7 +48,9 @@ def play(game: Game, console: PlainConsole, ask: Callable[[str], str] = input) -
             return
         number = game.number
         try:
-            if game.task in (NEXT, OVER, WAIT):
+            if line in ("r", "R") and review is not None and game.hand is not None:
+                console.print("\n".join(review(game.hand)), soft_wrap=True, highlight=False)
+            elif game.task in (NEXT, OVER, WAIT):
                 fresh = game.task != WAIT
                 seen = game.number if fresh else seen
                 game.go_on(number)
@@ -114,8 +124,9 @@ def _by_seat(game: Game, points: list[int]) -> str:
     return ", ".join(f"{_name(game, seat)} {each}" for seat, each in enumerate(points))
 
 
-def _prompt(game: Game) -> str:
+def _prompt(game: Game, reviewable: bool) -> str:
     """What is to be typed now, and the cards that may be."""
+    more = "r for its review, q to leave: " if reviewable else "q to leave: "
     match game.task:
         case "pass":
             to = game.passes_to()
@@ -125,9 +136,9 @@ def _prompt(game: Game) -> str:
         case "play":
             return f"you may play {card_names(game.legal())}: "
         case "next":
-            return "Enter for the next hand, q to leave: "
+            return f"Enter for the next hand, {more}"
         case "over":
-            return "The match is over. Enter for another one, q to leave: "
+            return f"The match is over. Enter for another one, {more}"
     return "Enter to go on: "
 
 
