@@ -9,6 +9,7 @@ import bench_aec
 import bench_arena
 import bench_first_card
 import bench_network
+import bench_rules
 import bench_search
 import bench_tables
 import bench_vector
@@ -16,7 +17,7 @@ from harness import HEADER, Result, arguments, command_of, machine, run, write
 
 SCRIPTS = (
     bench_tables, bench_aec, bench_vector, bench_arena, bench_search, bench_network,
-    bench_first_card,
+    bench_rules, bench_first_card,
 )  # fmt: skip
 ROOT = Path(__file__).parent.parent
 
