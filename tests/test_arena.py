@@ -581,29 +581,40 @@ def recorded(agents, games, rules=RULES, **options):
     return played.results(both_ways(agents), games), hands
 
 
-def test_sources__are_the_cards_taken_trick_by_trick():
-    """Counted again from the recorded hands: by card and by third of the 17 tricks."""
-    results, hands = recorded({"duck": DUCK, "random": RANDOM}, 20)
+@pytest.mark.parametrize(
+    ("name", "games", "ends", "sources"),
+    [
+        ("three_player", 20, (6, 12), ["hearts", "Q♠", "K♠", "A♠"]),
+        ("american_hearts", 60, (5, 9), ["hearts", "Q♠", "moon"]),
+    ],
+)
+def test_sources__are_the_cards_taken_trick_by_trick(name, games, ends, sources):
+    """Counted again from the recorded hands: by card and by third of the 17 or 13 tricks."""
+    rules = Rules.profile(name)
+    seats, bots = rules.seats, {bot: make_bot(bot, rules) for bot in ("duck", "random")}
+    results, hands = recorded(bots, games, rules)
     counted = {}
     for hand in hands:
-        alone = next(name for name in ("duck", "random") if hand.agents.count(name) == 1)
+        alone = next(name for name in bots if hand.agents.count(name) == 1)
         seat, figures = hand.agents.index(alone), counted.setdefault(alone, {})
-        leader = (hand.dealer + 1) % 3
-        for trick in range(17):
-            cards = hand.cards[3 * trick : 3 * trick + 3]
+        leader = int(hand.replay()["seats"][0])
+        for trick in range(rules.hand_size):
+            cards = hand.cards[seats * trick : seats * trick + seats]
             best = max(cards, key=lambda card: (card // 13 == cards[0] // 13, card))
-            leader = (leader + cards.index(best)) % 3
-            third = "early" if trick < 6 else "middle" if trick < 12 else "late"
+            leader = (leader + cards.index(best)) % seats
+            third = "early" if trick < ends[0] else "middle" if trick < ends[1] else "late"
             for card in cards if leader == seat else ():
-                points = RULES.penalties[card]
+                points = rules.penalties[card]
                 source = "hearts" if suit_of(card) == HEARTS else card_name(card)
                 for name in (source, third) if points else ():
                     figures[name] = figures.get(name, 0) + points
+    assert "moon" not in sources or any(result.sources["moon"] for result in results)
     for result in results:
         found = {**result.sources, **result.periods}
-        assert list(found) == ["hearts", "Q♠", "K♠", "A♠", "early", "middle", "late"]
+        assert list(found) == [*sources, "early", "middle", "late"]
         for name, mean in found.items():
-            assert mean == pytest.approx(counted[result.agent][name] / 60)
+            if name != "moon":
+                assert mean == pytest.approx(counted[result.agent][name] / (seats * games))
 
 
 @pytest.mark.parametrize("name", PROFILES)

@@ -515,6 +515,35 @@ def test_play_off__a_revoke_decides_it_and_enters_no_total():
     assert hand.state.winners == 0b010
 
 
+def test_play_off__played_out_it_decides_and_enters_no_total():
+    rules = Rules.profile("traditional", hands=None, match_points=40)
+    hand = playing(fill(MOON, "", ""), rules=rules, totals=[0, 5, 5], match=True)
+    while hand.state.match_hand == 0:
+        order = [card for card in MOON.split() if card in hand.legal]
+        hand.act(order[0] if hand.turn == 0 else min(hand.legal))
+    while hand.phase != "over":
+        hand.act(min(hand.legal))
+    assert sum(hand.penalties) == 43
+    assert hand.totals == [43, 5, 5]
+    assert hand.state.winners == 1 << min((1, 2), key=lambda seat: hand.penalties[seat])
+
+
+def test_play_off__a_moon_charges_nobody_who_sits_out():
+    """Seat 1 leads, and seat 2 has nothing but ♣ and ♦."""
+    rules = Rules.profile("traditional", pass_count=0, moon="others")
+    states, record = np.zeros(1, engine.STATE), engine.rules_record(rules, episode="match")
+    engine.start(
+        states, rules, record, deal=[[], range(26, 52), range(26)], dealer=2, totals=[50, 5, 5],
+        number=rules.hands, playoff=[1, 2],
+    )  # fmt: skip
+    tables, rewards, done = Tables(1, rules, episode="match", deal_on=False), np.zeros(3), False
+    tables.load(states)
+    while not done:
+        paid, done = tables.step(tables.observe()[0]["action_mask"].argmax(axis=1))
+        rewards += paid[0]
+    assert rewards.tolist() == [0, 0, -43]
+
+
 def test_play_off__of_two_packs_is_played_with_one():
     """Three of six, dealt 17 of one pack as they had been of two; 2♣ is out."""
     hand = tied_at(0b101010)
@@ -603,10 +632,10 @@ def fill_two(*holdings, kitty="", void=None):
     return full
 
 
-def tiny(kinds, deal):
+def tiny(kinds, deal, **changes):
     """A hand of few tricks: two packs of these cards alone; what isn't dealt is the kitty."""
     removed = tuple(ID[card] for card in CARDS if card not in kinds.split())
-    rules = Rules.profile("cancellation", removed=removed, pass_count=0)
+    rules = Rules.profile("cancellation", removed=removed, pass_count=0, **changes)
     return Hand(deal, 5, rules=rules)
 
 
@@ -622,6 +651,16 @@ def test_cancellation__a_pair_cancels_and_the_next_highest_wins():
     hand = Hand(fill_two(*cards.split(), kitty="2D 3D"), 5, rules=CANCELLATION).do(cards)
     assert hand.turn == 3
     assert cards_in(hand.state.captured[3]) == ["3C", "JC", "QC", "KC", "AC", "AC", "2D", "3D"]
+
+
+def test_cancellation__the_kitty_is_taken_once():
+    cards = "AC QC AC KC 3C JC"
+    hand = Hand(fill_two(*cards.split(), kitty="2D KS"), 5, rules=CANCELLATION).do(cards)
+    for _ in range(6):
+        hand.act(min(hand.legal, key=ID.get))
+    taken = [card for seat in range(6) for card in cards_in(hand.state.captured[seat])]
+    assert len(taken) == 6 + 2 + 6
+    assert taken.count("2D") == 1
 
 
 def test_cancellation__two_pairs_cancel():
@@ -642,11 +681,11 @@ def test_cancellation__a_pair_off_suit_changes_nothing():
 
 
 def test_cancellation__all_of_the_suit_led_cancelled_stays_for_the_next_winner():
-    first, then = "AC AC KC KC QS 2H", "3D 4D 5D 6D 7D AD"
+    first, then = "KC KC AC AC QS 2H", "3D 4D 5D 6D 7D AD"
     partial = [f"{a} {b}" for a, b in zip(first.split(), then.split(), strict=True)]
     deal = fill_two(*partial, kitty="2D KS", void={4: "C", 5: "C"})
     hand = Hand(deal, 5, rules=CANCELLATION).do(first)
-    assert hand.turn == 0  # the same seat leads again
+    assert hand.turn == 0  # the same seat leads again, and not who played highest
     assert hand.penalties == [0] * 6
     for observer in range(6):
         assert hand.block(observer, "trick") == [set()] * 6
@@ -685,6 +724,15 @@ def test_cancellation__without_any_winner_the_last_leader_takes_the_pile_and_the
     for observer in range(6):
         taken = counts(hand, observer, "captured")[(0 - observer) % 6]
         assert " ".join(taken) == "QC QC KC KC AC AC KD KD AD AD AH AH QS QS"
+
+
+def test_cancellation__a_moon_is_of_both_packs():
+    """Q♠ and A♥ are there twice, 28 points."""
+    deal = ("AC KD", "AC KD", "KC AD", "KC AD", "QC QS", "QC QS")
+    hand = tiny("AC KC QC AD KD QS AH", deal, moon="subtract")
+    hand.do("AC AC KC KC QC QC KD KD AD AD QS QS")
+    assert hand.phase == "over"
+    assert hand.penalties == [-28, 0, 0, 0, 0, 0]
 
 
 def test_cancellation__the_kitty_is_seen_by_nobody_until_it_is_taken():
