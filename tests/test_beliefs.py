@@ -1,12 +1,16 @@
 """Who holds the unseen cards: the log loss of weighted worlds."""
 
+import importlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from black_maria import Rules, layout_of, make_bot
 from black_maria_agents import dataset, load_agent
-from black_maria_agents.guesser import fit
+from black_maria_agents.guesser import Guesser, fit
 from black_maria_agents.measuring.beliefs import (
     CAUTION,
     Calibration,
@@ -91,3 +95,15 @@ def test_guesser__learns_from_a_data_set_who_holds_what(tmp_path):
     log_probs = guesser(next(iter(data))["observation"])
     assert log_probs.shape == (32, 2, 52)
     assert torch.allclose(log_probs.exp().sum(1), torch.ones(32, 52))
+
+
+def test_script__has_a_row_for_every_trick_and_every_class_of_probabilities(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "scripts")
+    script = importlib.import_module("beliefs")
+    about = {"hands": 5, "times": "once"}
+    text = script.page(load_agent("champion"), Guesser(layout_of(), 16), 2, about=about)
+    assert re.findall(r"^\| (\d+) \|", text, re.MULTILINE) == [str(k) for k in range(1, 18)]
+    (learnt,) = re.findall(r"^\| \*\*all\*\* .* ([\d.]+) ± [\d.]+ \|$", text, re.MULTILINE)
+    assert 0.6 < float(learnt) < 0.8  # it has learnt nothing
+    assert len(re.findall(r"^\| 0.\d to ", text, re.MULTILINE)) == 5
+    assert "34 positions" in text.replace("\n", " ")
