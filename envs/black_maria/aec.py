@@ -377,8 +377,7 @@ class raw_env(SpacesOfAgents):
 
         Returns:
             ``"observation"`` (F,) int8, ``"action_mask"`` (52,) int8, all zeros unless the
-            agent is to move, and where there are such ``"history"`` (rows, 3) int8 and
-            ``"rules"`` (R,) float32.
+            agent is to move; where asked for ``"history"`` (rows, 3) int8, ``"rules"`` float32.
 
         Raises:
             ValueError: There is no such agent.

@@ -21,7 +21,8 @@ class MixedTables(Tables):
     """Table 0 of N seeds, each episode by the rules that its (seed, hand) draws.
 
     As ``Tables`` with ``deal_on=False``, but that observations hold ``"rules"`` (N, R) float32 too.
-    Rows of the same rules move in one call. ``rules`` are those whose shapes fit all.
+    Rows of the same rules move in one call. ``rules`` are those whose shapes fit all. Games that
+    were saved don't know the draw that their rules came from: ``load`` isn't for these tables.
 
     Attributes:
         by: Each row's rules, (N,) objects.
