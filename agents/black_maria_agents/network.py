@@ -226,7 +226,7 @@ class UnderRules(nn.Module):
 
     def forward(self, features: Tensor, mask: Tensor) -> Tensor:
         """As ``Policy``'s."""
-        log_probs: Tensor = self.policy(features, mask, self.rows(len(mask), mask.device))
+        log_probs: Tensor = self.policy(features, mask, self.rows(mask.shape[0], mask.device))
         return log_probs
 
 

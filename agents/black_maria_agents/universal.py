@@ -182,14 +182,14 @@ class UniversalNetwork(nn.Module):
         priced = priced * prices.repeat(1, 1, len(PRICED)).index_select(0, rules.of)
         # products with a 1 among zeros: faster to learn through than picking rows
         played_by = functional.one_hot(rules.of, len(rules.vectors)).float()
-        code = (played_by @ suit_code.flatten(1)).view(len(suits), *suit_code.shape[1:])
+        code = (played_by @ suit_code.flatten(1)).view(suits.shape[0], *suit_code.shape[1:])
         code = code + functional.linear(
             torch.cat([suits, priced], dim=-1),
             torch.cat([self.suit_in.weight.index_select(1, here.suit), self.priced_in.weight], 1),
             self.suit_in.bias,
         )
         if hidden is not None and self.hidden_in is not None:
-            others = hidden.float().view(len(suits), NUM_SUITS, -1)
+            others = hidden.float().view(suits.shape[0], NUM_SUITS, -1)
             weight = self.hidden_in.weight.index_select(1, here.hidden)
             code = code + functional.linear(others, weight)
         codes = self.suit_out(code.relu_()).relu_()
