@@ -7,9 +7,11 @@ layout that has more of them or has them in another order.
 import itertools
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES, SUIT_SYMBOLS
 from black_maria.kernels import kernel
@@ -18,6 +20,11 @@ from black_maria.layout import Layout, seat_names
 ZERO, ONE = -2, -1
 """Features that are the same in every observation, as entries of ``Features.index``."""
 
+
+OF_MATCH: Final = ("hands_left", "totals")
+"""Blocks that single hands leave at zero."""
+MATCH_SCALE: Final = 1 / 64
+"""What brings a match's totals to about one, as all other features are."""
 
 Label = tuple[str, ...]
 """What a feature is, whatever the number of seats: ``("played", "left", "Q")``."""
@@ -41,6 +48,7 @@ class Features:
         per_suit: Features of each of the four suits; they come first.
         rest: Where the blocks that aren't of a suit stand, from the end of the suits' features.
         num_rest: How many those are.
+        of_match: Where those are among them that count up to a hundred; see ``scaled``.
         suit_labels: What each of a suit's features is: its block, seat and rank.
         rest_labels: The same of those that aren't of a suit.
     """
@@ -70,6 +78,7 @@ class Features:
                 rest.append(entries)
                 self.rest_labels += _labels(name, *block.axes)
         self.suit_labels += [*self.rest_labels, *_labels("suit", tuple(SUIT_SYMBOLS))]
+        self.of_match = [self.rest[name] for name in OF_MATCH if name in self.rest]
         others = np.concatenate(rest)
         by_suit = np.hstack(
             [
@@ -102,6 +111,20 @@ class Features:
             raise ValueError(f"it doesn't read {', '.join(lacking)}")
         places = {int(entry): place for place, entry in enumerate(other.index)}
         return np.array([places[int(entry)] for entry in self.index])
+
+
+def scaled(suits: Tensor, rest: Tensor, features: Features) -> None:
+    """Bring the match's features to about one, in place.
+
+    Args:
+        suits: (B, 4, ``features.per_suit``) float, the suits' features.
+        rest: (B, ``features.num_rest``) float, what isn't of a suit.
+        features: What they are.
+    """
+    own = features.per_suit - NUM_SUITS - features.num_rest
+    for columns in features.of_match:
+        rest[:, columns] *= MATCH_SCALE
+        suits[..., own + columns.start : own + columns.stop] *= MATCH_SCALE
 
 
 def features_of(layout: Layout, blocks: Iterable[str] | None = None) -> Features:

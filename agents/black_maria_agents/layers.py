@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from black_maria.cards import NUM_SUITS
-from black_maria_agents.features import Features
+from black_maria_agents.features import Features, scaled
 
 
 class SuitNetwork(nn.Module):
@@ -27,7 +27,7 @@ class SuitNetwork(nn.Module):
     def __init__(self, features: Features, width: int, *, hidden: int = 0) -> None:
         """Make the layers; orthogonal weights, as PPO's implementations have them."""
         super().__init__()
-        self.per_suit, suit = features.per_suit, width // 4
+        self.features, self.per_suit, suit = features, features.per_suit, width // 4
         self.suit_in = orthogonal(nn.Linear(self.per_suit, 2 * suit))
         self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
         self.trunk_in = orthogonal(nn.Linear(NUM_SUITS * suit + features.num_rest, width))
@@ -36,8 +36,7 @@ class SuitNetwork(nn.Module):
         if hidden:
             self.hidden_in = orthogonal(nn.Linear(hidden // NUM_SUITS, 2 * suit, bias=False))
         with torch.no_grad():
-            for block in features.rest.keys() & {"hands_left", "totals"}:
-                columns = features.rest[block]
+            for columns in features.of_match:
                 own = self.per_suit - NUM_SUITS - features.num_rest
                 self.suit_in.weight[:, own:][:, columns] = 0
                 self.trunk_in.weight[:, NUM_SUITS * suit :][:, columns] = 0
@@ -54,7 +53,9 @@ class SuitNetwork(nn.Module):
         """
         suits, rest = features.tensor_split([NUM_SUITS * self.per_suit], dim=1)
         suits, rest = suits.float(), rest.float()  # each dense: no further copies
-        code = self.suit_in(suits.view(-1, NUM_SUITS, self.per_suit))
+        suits = suits.view(-1, NUM_SUITS, self.per_suit)
+        scaled(suits, rest, self.features)
+        code = self.suit_in(suits)
         if hidden is not None and self.hidden_in is not None:
             code = code + self.hidden_in(hidden.float().view(len(suits), NUM_SUITS, -1))
         codes = self.suit_out(code.relu_()).relu_()

@@ -21,7 +21,14 @@ from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
 from black_maria.rules_vector import RULES_BLOCKS, RULES_SIZE, rules_vector
-from black_maria_agents.features import Features, Label, features_of, hidden_labels
+from black_maria_agents.features import (
+    OF_MATCH,
+    Features,
+    Label,
+    features_of,
+    hidden_labels,
+    scaled,
+)
 from black_maria_agents.layers import orthogonal
 
 MOST_SEATS: Final = 6
@@ -156,7 +163,7 @@ class UniversalNetwork(nn.Module):
             for layer, labels in (
                 (self.suit_in, self._all.suit_labels), (self.rest_in, self._all.rest_labels)
             ):  # fmt: skip
-                of_match = [label[0] in ("hands_left", "totals") for label in labels]
+                of_match = [label[0] in OF_MATCH for label in labels]
                 layer.weight[:, torch.tensor(of_match)] = 0
         self._places: dict[tuple[Any, ...], _Places] = {}
 
@@ -175,6 +182,7 @@ class UniversalNetwork(nn.Module):
         per_suit = rules.features.per_suit
         suits, rest = features.tensor_split([NUM_SUITS * per_suit], dim=1)
         suits, rest = suits.float().view(-1, NUM_SUITS, per_suit), rest.float()
+        scaled(suits, rest, rules.features)
         priced = torch.cat([
             suits[..., cards].view(*suits.shape[:2], count, NUM_RANKS).sum(-2)
             for cards, count in here.priced
