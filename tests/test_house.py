@@ -18,6 +18,7 @@ from black_maria.engine import REWARDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PACKAGES = {"black_maria": ROOT / "envs", "black_maria_agents": ROOT / "agents"}
 LONGEST = 450
@@ -39,8 +40,9 @@ def tracked() -> set[str]:
 
 
 def mapped() -> set[str]:
-    """What the README's map shows: a row's later names stand in the folder of its first."""
-    _, _, section = README.partition("## Map of the code")
+    """What the map shows: a row's later names stand in the folder of its first."""
+    _, _, section = CONTRIBUTING.partition("## Map of the code")
+    section = section.partition("## ")[0]
     shown = set()
     for cell in re.findall(r"^\| (`.*?`) \|", section, re.MULTILINE):
         first, *more = re.findall("`(.*?)`", cell)
