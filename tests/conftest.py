@@ -1,4 +1,6 @@
-"""One PyTorch thread in every test, and how long properties are looked for."""
+"""Before and after every test: one PyTorch thread, signals as they were; how properties are tried."""
+
+import signal
 
 import pytest
 from hypothesis import settings
@@ -18,3 +20,13 @@ def one_thread() -> None:
     """Two can be many times slower on a busy machine."""
     if torch is not None:
         torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before():
+    """A script that ends within a test leaves its signals ignored."""
+    numbers = [getattr(signal, n) for n in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, n)]
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)

@@ -21,14 +21,6 @@ SIGNALS = [
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals, makes links")
 
 
-@pytest.fixture(autouse=True)
-def _handlers_as_before():
-    before = [signal.getsignal(number) for number in SIGNALS]
-    yield
-    for number, handler in zip(SIGNALS, before, strict=True):
-        signal.signal(number, handler)
-
-
 def ended(error, capsys):
     """The status and the words that a script ends with."""
     with pytest.raises(SystemExit) as end, border("x.py"):

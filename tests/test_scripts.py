@@ -60,7 +60,6 @@ def ended(tmp_path, monkeypatch, capsys):
 
     It gives the status and the words.
     """
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     monkeypatch.chdir(tmp_path)
 
     def end(*arguments):
@@ -71,9 +70,7 @@ def ended(tmp_path, monkeypatch, capsys):
         assert "Traceback" not in said.err
         return found.value.code, said.out + said.err
 
-    yield end
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
+    return end
 
 
 def run(script, *arguments, cwd, code=0):
