@@ -1,4 +1,4 @@
-"""Before and after every test: one PyTorch thread, signals as they were; how properties are tried."""
+"""Around every test: one PyTorch thread, signals as they were; and how properties are tried."""
 
 import signal
 
