@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from black_maria import Rules, Tables, layout_of
+from black_maria.extras import MissingExtraError, need
 from black_maria_agents import CheckpointError, load_agent
 from black_maria_agents.export import ExportConfig, export, main
-from black_maria_agents.extras import MissingExtraError, need
 from black_maria_agents.network import ObservationPolicy, Policy, PolicyAgent
 from test_files import outcomes, posix, refused, small_disk
 

@@ -24,11 +24,11 @@ import torch
 import tyro
 
 from black_maria.cards import NUM_CARDS
+from black_maria.extras import need
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents import checkpoint, contents, tensors
 from black_maria_agents.border import border, check_outputs
-from black_maria_agents.extras import need
 from black_maria_agents.files import replacing
 from black_maria_agents.loading import load_agent
 from black_maria_agents.network import ObservationPolicy, PolicyAgent

@@ -12,10 +12,10 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
+from black_maria.extras import need
 from black_maria.rules import Rules
 from black_maria_agents import checkpoint, contents
 from black_maria_agents.archives import UnreadableError
-from black_maria_agents.extras import need
 from black_maria_agents.files import replacing
 from black_maria_agents.network import PolicyAgent
 

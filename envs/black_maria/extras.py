@@ -1,10 +1,11 @@
 """What an extra (``black-maria[agents]``) brings, and one line where it is missing."""
 
+import importlib
 import re
 import sys
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
-from typing import Final
+from typing import Any, Final
 
 _US: Final = "black-maria"
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[([\w,\s-]*)\])?")
@@ -64,3 +65,26 @@ def _packages(extra: str) -> set[str]:
         else:
             found.add(name)
     return found
+
+
+class MissingExtraError(ImportError, ValueError):
+    """A package isn't installed; the message names the extra that brings it."""
+
+
+def need(module: str, extra: str) -> Any:
+    """A module of an extra.
+
+    Args:
+        module: Its name: ``"safetensors.torch"``.
+        extra: What brings it: ``"export"``.
+
+    Raises:
+        MissingExtraError: It isn't there.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingExtraError(
+            f"this needs {package}: install the extra, pip install 'black-maria[{extra}]'"
+        ) from error

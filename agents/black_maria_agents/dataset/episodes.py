@@ -11,10 +11,10 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from black_maria.cards import NUM_CARDS
+from black_maria.extras import need
 from black_maria.layout import layout_of
 from black_maria.spaces import observation_space
 from black_maria_agents.dataset.reading import Decisions, load
-from black_maria_agents.extras import need
 
 
 def to_minari(

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from black_maria.extras import need
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
 from black_maria_agents.dataset import parquet, sheet
 from black_maria_agents.dataset.playing import play
-from black_maria_agents.extras import need
 from black_maria_agents.files import replacing
 from black_maria_agents.seeds import TEST_SEEDS
 

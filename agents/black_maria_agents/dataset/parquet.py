@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from black_maria.cards import NUM_CARDS
+from black_maria.extras import need
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents.dataset.playing import Columns
-from black_maria_agents.extras import need
 from black_maria_agents.files import replacing
 
 ENTRY: Final = b"black_maria"

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import IterableDataset, get_worker_info
 
+from black_maria.extras import need
 from black_maria.rules import Rules
 from black_maria_agents import contents
 from black_maria_agents.dataset import parquet
 from black_maria_agents.dataset.making import FORMAT, SUMS, VERSION, digest
 from black_maria_agents.dataset.playing import Columns
-from black_maria_agents.extras import need
 
 _LINE: Final = re.compile(r"([0-9a-f]{64})  ([\w-]+\.(?:parquet|md))")
 _WIDER: Final = ("card", "seat", "agent", "ply")
