@@ -194,7 +194,7 @@ def test_advice__by_a_search_that_needs_the_history():
     ("options", "words"),
     [({"seat": 3}, "seat=3: there are seats 0 … 2"), ({"opponents": ("duck",) * 3}, "3 opponents"),
      ({"opponents": ("nobody",)}, "no agent 'nobody'"), ({"rules": "whist"}, "no profile"),
-     ({"opponents": ("champion",), "rules": "omnibus", "seats": 4}, "no champion"),
+     ({"opponents": ("champion",), "rules": "cancellation"}, "no champion"),
      ({"seed": -1}, "seed")],
 )  # fmt: skip
 def test_set_up__what_cannot_be_is_refused_in_words(options, words):
@@ -383,7 +383,7 @@ def test_review__by_the_advisor_if_its_policy_plays_by_these_rules():
     assert lines
     assert all(line.startswith(phases) and line.endswith(("away", "points")) for line in lines)
     assert review_of(game_of()) is not None  # duck has no policy: the champion reviews
-    assert review_of(game_of(Rules.profile("omnibus", 4))) is None
+    assert review_of(game_of(Rules.profile("cancellation"))) is None
 
 
 def test_view__is_json_and_has_names_as_they_are():
