@@ -1,7 +1,5 @@
 """Self-play and the update: rollouts, advantages, ratios, forced moves, learning."""
 
-import time
-
 import numpy as np
 import pytest
 import torch
@@ -311,21 +309,21 @@ def test_critic__sees_the_hidden_cards():
     assert critic(features, hidden) != critic(features, hidden + 1)
 
 
-@pytest.mark.parametrize(("faster", "name"), [(0, "float32"), (1, "bfloat16")])
-def test_precision__two_rounds_tell_where_one_is_many_times_faster(monkeypatch, faster, name):
-    """A clock by which one of the two takes 34 times as long; it ends after two rounds."""
-    lasts = [1, 34] if faster == 0 else [34, 1]
-    readings = iter([0, lasts[0], 100, 100 + lasts[1], 200, 200 + lasts[0], 300, 300 + lasts[1]])
-    monkeypatch.setattr(time, "perf_counter", lambda: next(readings))
-    assert choose_precision("auto", 4, torch.device("cpu")) == name
+@pytest.mark.parametrize(("units", "name"), [(False, "float32"), (True, "bfloat16")])
+def test_precision__hangs_on_the_machine_alone(monkeypatch, units, name):
+    """On how fast it is now two runs of one seed would differ."""
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: units)
+    assert choose_precision("auto", torch.device("cpu")) == name
+    monkeypatch.delattr(torch.cpu, "_is_amx_tile_supported")  # it isn't a public function
+    assert choose_precision("auto", torch.device("cpu")) == "float32"
 
 
-def test_precision__is_what_was_asked_for_or_measured():
+def test_precision__is_what_was_asked_for():
     cpu = torch.device("cpu")
-    assert choose_precision("float32", 64, cpu) == "float32"
-    assert choose_precision("auto", 64, cpu) in ("float32", "bfloat16")
+    assert choose_precision("float32", cpu) == "float32"
+    assert choose_precision("bfloat16", cpu) == "bfloat16"
     with pytest.raises(ValueError, match="precision='float8'"):
-        choose_precision("float8", 64, cpu)
+        choose_precision("float8", cpu)
 
 
 @pytest.mark.parametrize("profile", [("three_player", 3), ("american_hearts", 4), ("omnibus", 5)])

@@ -231,8 +231,9 @@ def test_reviewer__is_the_agents_policy_or_the_champions():
     for name in ("champion", "duck", "pimc:worlds=1,sims=1", "search:policy=champion,worlds=1"):
         assert reviewer(name, Rules()).fingerprint == champion.fingerprint
     assert reviewer(champion, Rules()) is champion
-    with pytest.raises(ValueError, match="no champion of 'traditional'"):
-        reviewer("duck", Rules.profile("traditional"))
+    assert reviewer("duck", Rules.profile("traditional")).policy.clauses  # the one for all rules
+    with pytest.raises(ValueError, match="no champion of 'cancellation'"):
+        reviewer("duck", Rules.profile("cancellation"))
     with pytest.raises(ValueError, match="doesn't play by the rules of this hand, face_value"):
         reviewer(champion, Rules.profile("face_value"))
 
@@ -387,8 +388,8 @@ def test_evaluate__explains_the_first_two_agents_and_writes_a_review(tmp_path, m
 
 
 def test_evaluate__says_at_once_that_nobody_can_review(tmp_path):
-    config = evaluate.EvaluateConfig(("duck", "random"), rules="traditional", explain=True)
-    with pytest.raises(ValueError, match="no champion of 'traditional'"):
+    config = evaluate.EvaluateConfig(("duck", "random"), rules="cancellation", explain=True)
+    with pytest.raises(ValueError, match="no champion of 'cancellation'"):
         evaluate.main(config)
 
 

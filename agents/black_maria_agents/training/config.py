@@ -64,7 +64,8 @@ class TrainConfig:
     device: str = "cpu"
     """Where the networks compute: ``cpu``, ``cuda``, ``cuda:1`` …"""
     precision: str = "auto"
-    """``float32``, ``bfloat16`` (autocast), or ``auto``: what multiplies faster here."""
+    """``float32``, ``bfloat16`` (autocast), or ``auto``: bfloat16 where this machine
+    has matrix units for it."""
     threads: int = 1
     """PyTorch's threads while it learns, at most one a core; another number may change the last
     bits of a result. More than one pays on idle cores alone."""

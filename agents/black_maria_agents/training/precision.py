@@ -1,17 +1,14 @@
-"""Which numbers a training computes with: what multiplies faster on this machine."""
-
-import time
+"""Which numbers a training computes with: what multiplies fast on this machine."""
 
 import torch
 
 
-def choose_precision(name: str, width: int, device: torch.device) -> str:
-    """``"float32"`` or ``"bfloat16"``; for ``"auto"`` what multiplies faster on the device.
+def choose_precision(name: str, device: torch.device) -> str:
+    """``"float32"`` or ``"bfloat16"``; for ``"auto"`` what the device has units for.
 
-    bfloat16 needs to be faster by half: processors differ by a factor of two either way, so
-    noise doesn't decide. The two are timed in turns, so that a busy machine slows both; where
-    one is many times faster, two rounds tell. (Some processors take 34 times as long for
-    bfloat16: all the rounds would be 4 s there.)
+    That is bfloat16 where matrix units (AMX on processors, those of a GPU) multiply it, and
+    float32 elsewhere: some processors take 34 times as long for bfloat16. It hangs on the machine
+    alone, not on how busy it is, so that a seed gives one result on it.
 
     Raises:
         ValueError: An unknown name.
@@ -20,14 +17,12 @@ def choose_precision(name: str, width: int, device: torch.device) -> str:
         raise ValueError(f"precision={name!r}: choose auto, float32 or bfloat16")
     if name != "auto":
         return name
-    best = {torch.float32: float("inf"), torch.bfloat16: float("inf")}
-    for number in range(30):
-        for dtype in best:
-            inputs = torch.ones(4096, 256, dtype=dtype, device=device)
-            weights = torch.ones(256, width, dtype=dtype, device=device)
-            start = time.perf_counter()
-            (inputs @ weights).sum().item()  # waits for the device
-            best[dtype] = min(best[dtype], time.perf_counter() - start)
-        if number and max(best.values()) > 4 * min(best.values()):
-            break
-    return "bfloat16" if best[torch.float32] > 1.5 * best[torch.bfloat16] else "float32"
+    return "bfloat16" if _has_units(device) else "float32"
+
+
+def _has_units(device: torch.device) -> bool:
+    """Whether the device multiplies matrices of bfloat16 by units made for it."""
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported()
+    ask = getattr(torch.cpu, "_is_amx_tile_supported", None)  # no public function tells
+    return bool(ask and ask())

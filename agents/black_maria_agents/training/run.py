@@ -100,7 +100,7 @@ class Training:
             )
         tables = config.tables // ranks.size
         device = device_of(config.device)
-        self.precision = choose_precision(config.precision, config.width, device)
+        self.precision = choose_precision(config.precision, device)
         torch.set_num_threads(min(config.threads, cores()))  # it may go on on a smaller machine
         torch.manual_seed(config.seed)
         if start is None and config.init_from:
