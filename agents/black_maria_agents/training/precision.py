@@ -23,6 +23,6 @@ def choose_precision(name: str, device: torch.device) -> str:
 def _has_units(device: torch.device) -> bool:
     """Whether the device multiplies matrices of bfloat16 by units made for it."""
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported()
+        return bool(torch.cuda.is_bf16_supported())
     ask = getattr(torch.cpu, "_is_amx_tile_supported", None)  # no public function tells
     return bool(ask and ask())
