@@ -255,18 +255,17 @@ def load_policy(
         CheckpointError: As ``load``.
     """
     content, digest = _read(path, rules)
-    return PolicyAgent(
-        policy_of(content, rules), rules,
-        greedy=greedy, name=name or str(path), fingerprint=digest[:16],
-    )  # fmt: skip
+    return agent_of(content, rules, digest, greedy=greedy, name=name or str(path))
 
 
-def policy_of(content: Mapping[str, Any], rules: Rules) -> Policy:
-    """The policy of content that has been checked."""
+def agent_of(
+    content: Mapping[str, Any], rules: Rules, digest: str, *, greedy: bool, name: str
+) -> PolicyAgent:
+    """The agent of content that has been checked, from a file with that SHA-256."""
     with torch.device("meta"):  # no weights are drawn that the file's then replace
         policy = Policy(layout_of(rules), content["width"], content["blocks"], content["clauses"])
     policy.load_state_dict(content["policy"], assign=True)
-    return policy
+    return PolicyAgent(policy, rules, greedy=greedy, name=name, fingerprint=digest[:16])
 
 
 def strip(source: str | Path, target: str | Path) -> None:

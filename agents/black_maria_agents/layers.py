@@ -27,8 +27,8 @@ class SuitNetwork(nn.Module):
     def __init__(self, features: Features, width: int, *, hidden: int = 0) -> None:
         """Make the layers; orthogonal weights, as PPO's implementations have them."""
         super().__init__()
-        self.features, self.per_suit, suit = features, features.per_suit, width // 4
-        self.suit_in = orthogonal(nn.Linear(self.per_suit, 2 * suit))
+        self.features, suit = features, width // 4
+        self.suit_in = orthogonal(nn.Linear(features.per_suit, 2 * suit))
         self.suit_out = orthogonal(nn.Linear(2 * suit, suit))
         self.trunk_in = orthogonal(nn.Linear(NUM_SUITS * suit + features.num_rest, width))
         self.trunk_out = orthogonal(nn.Linear(width, width))
@@ -37,7 +37,7 @@ class SuitNetwork(nn.Module):
             self.hidden_in = orthogonal(nn.Linear(hidden // NUM_SUITS, 2 * suit, bias=False))
         with torch.no_grad():
             for columns in features.of_match:
-                own = self.per_suit - NUM_SUITS - features.num_rest
+                own = features.per_suit - NUM_SUITS - features.num_rest
                 self.suit_in.weight[:, own:][:, columns] = 0
                 self.trunk_in.weight[:, NUM_SUITS * suit :][:, columns] = 0
 
@@ -51,9 +51,9 @@ class SuitNetwork(nn.Module):
             hidden: (B, ``hidden_size``) int8, suit by suit.
             rules: Nothing: it knows one kind of table.
         """
-        suits, rest = features.tensor_split([NUM_SUITS * self.per_suit], dim=1)
+        suits, rest = features.tensor_split([NUM_SUITS * self.features.per_suit], dim=1)
         suits, rest = suits.float(), rest.float()  # each dense: no further copies
-        suits = suits.view(-1, NUM_SUITS, self.per_suit)
+        suits = suits.view(-1, NUM_SUITS, self.features.per_suit)
         scaled(suits, rest, self.features)
         code = self.suit_in(suits)
         if hidden is not None and self.hidden_in is not None:

@@ -87,10 +87,7 @@ def load_policy(
         contents.check_policy(content, checkpoint.fitting_rules(content, rules))
     except ValueError as error:
         raise checkpoint.CheckpointError(f"{path} can't be used: {error}") from None
-    return PolicyAgent(
-        checkpoint.policy_of(content, rules), rules,
-        greedy=greedy, name=name or str(path), fingerprint=digest[:16],
-    )  # fmt: skip
+    return checkpoint.agent_of(content, rules, digest, greedy=greedy, name=name or str(path))
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], str]:

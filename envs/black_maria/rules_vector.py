@@ -44,8 +44,6 @@ HAND_CLAUSES: Final = (
     "first_trick_ban", "penalties", "moon",
 )  # fmt: skip
 """The blocks that a single hand can feel; where the cards are passed stands in the observation."""
-MATCH_CLAUSES: Final = tuple(RULES_BLOCKS)
-"""The blocks that a match can feel: all of them."""
 
 
 def rules_vector(rules: RulesGiven) -> NDArray[np.float32]:

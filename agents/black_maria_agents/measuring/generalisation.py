@@ -6,7 +6,6 @@ hand of 43, so that rules of any stake and any number of seats can be compared a
 """
 
 import csv
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -27,6 +26,7 @@ from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.files import replacing
 from black_maria_agents.loading import load_agent
 from black_maria_agents.measuring.duplicate import play_deals
+from black_maria_agents.measuring.report import without_formulas, write_json
 from black_maria_agents.measuring.results import Estimate
 from black_maria_agents.scoring import STAKE, stake_in_play
 from black_maria_agents.seeds import TEST_SEEDS
@@ -203,9 +203,9 @@ def save(
         plot(results, picture)
     if out is None:
         return
-    content = {**about, "results": [asdict(result) for result in results]}
-    with replacing(out.with_suffix(".json"), "w") as file:
-        file.write(json.dumps(content, indent=2, default=str).replace(": NaN", ": null") + "\n")
+    write_json(
+        out.with_suffix(".json"), {**about, "results": [asdict(result) for result in results]}
+    )
     with replacing(out.with_suffix(".csv"), "w") as file:
         writer = csv.writer(file)
         writer.writerow(["agent", "rules", "seats", "deals", "edge", "half_width"])
@@ -233,7 +233,7 @@ def plot(results: Sequence[Generalisation], path: Path) -> None:
             [names.index(result.rules) + shift for result in mine],
             xerr=[np.nan_to_num(result.edge.half_width) for result in mine],
             fmt="o", markersize=4, capsize=2, linewidth=1, color=f"C{k}",
-            label=agent.replace("$", r"\$"),
+            label=without_formulas(agent),
         )  # fmt: skip
     axis.axvline(0, color="0.5", linewidth=1, linestyle="--", zorder=0)
     seats = {result.rules: result.seats for result in results}

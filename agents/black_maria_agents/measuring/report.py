@@ -103,6 +103,13 @@ def source_table(results: list[Result], rules: Rules) -> Table:
     return table
 
 
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write figures as JSON: null for a width that isn't known, as of one game. Appears whole."""
+    text = json.dumps(content, indent=2).replace(": NaN", ": null")
+    with replacing(path, "w") as file:
+        file.write(text + "\n")
+
+
 def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> None:
     """Write results as JSON, with ``about`` before them, and as CSV, a row a table.
 
@@ -111,10 +118,9 @@ def write_files(out: Path, results: list[Result], about: Mapping[str, Any]) -> N
     Raises:
         OSError: It can't be written; names it.
     """
-    content = {**about, "results": [asdict(result) for result in results]}
-    text = json.dumps(content, indent=2).replace(": NaN", ": null")  # of one game no width is known
-    with replacing(out.with_suffix(".json"), "w") as file:
-        file.write(text + "\n")
+    write_json(
+        out.with_suffix(".json"), {**about, "results": [asdict(result) for result in results]}
+    )
     rows = []
     for result in results:
         row = {name: getattr(result, name) for name in ("agent", "others", "unit", "games")}
@@ -194,7 +200,7 @@ def plot(
     partial = ", partial" if any(result.partial for result in results) else ""
     figure.suptitle(
         f"{PAR[unit].format(par(unit, rules))}\n"
-        f"{_plain(rules.name)}, {rules.seats} seats, every game in all rotations, "
+        f"{without_formulas(rules.name)}, {rules.seats} seats, every game in all rotations, "
         f"95 % intervals{partial}"
     )
     with replacing(path) as file:
@@ -255,9 +261,9 @@ def _label(name: str) -> str:
     if len(name) > 12:
         name = name.replace(":", ":\n").replace(",", ",\n")
     lines = [textwrap.wrap(line, _LABEL_LINE) or [""] for line in name.split("\n")]
-    return _plain("\n".join(chain.from_iterable(lines)))
+    return without_formulas("\n".join(chain.from_iterable(lines)))
 
 
-def _plain(text: str) -> str:
+def without_formulas(text: str) -> str:
     """Text in which Matplotlib sees no formulas."""
     return text.replace("$", r"\$")

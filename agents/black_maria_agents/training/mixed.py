@@ -69,9 +69,10 @@ class MixedPlay:
         """The rollout of one set of rules."""
         home = number % HOME == 0 and self._seats in (None, 3)
         rules = Rules() if home else draw((self._seed, self.next_hand, number), self._seats)
+        here = policy.under(rules)
         play = SelfPlay(
             rules,
-            features=policy.under(rules).features,
+            features=here.features,
             tables=self._tables,
             hands=self._hands,
             seed=self._seed,
@@ -79,7 +80,7 @@ class MixedPlay:
             device=self._device,
         )
         play.seek(self.next_hand)
-        rollout = play.collect(policy.under(rules))
+        rollout = play.collect(here)
         rollout.rewards[:] *= np.float32(STAKE / stake_in_play(rules))
         for what, seconds in play.seconds.items():
             self.seconds[what] += seconds
