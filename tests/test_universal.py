@@ -11,6 +11,7 @@ from black_maria import PROFILES, Rules, Tables, layout_of
 from black_maria.rules_vector import HAND_CLAUSES
 from black_maria.rulesets import draw
 from black_maria_agents import CheckpointError, checkpoint, load_agent
+from black_maria_agents.adopting import adopt
 from black_maria_agents.features import hidden_labels, hidden_size
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent, UnderRules
 from black_maria_agents.training import PPO, PPOConfig, TrainConfig, Training
@@ -313,16 +314,93 @@ def test_mixed__settings_that_do_not_go_with_it_are_refused(change, message):
     [
         ({"rule_sets": 5}, "tables=16 can't be shared evenly by 5"),
         ({"seats": 7}, "seats"),
-        ({"init_from": "champion", "width": 192}, "give a network that reads the rules"),
+        ({"init_from": "champion"}, "width=16: must be 192"),
         (
             {"init_from": "champion:universal", "rules": "three_player", "width": 128},
-            "give a network that is of one profile",
+            "give a network of one profile",
         ),
     ],
 )
 def test_mixed__a_run_that_cannot_be_is_refused_when_it_is_made(change, message):
     with pytest.raises(ValueError, match=message):
         Training(replace(MIXED, **change))
+
+
+def specialist(rules, width=16, seed=4):
+    """Policy and critic that know nothing but these rules."""
+    torch.manual_seed(seed)
+    made = Policy(layout_of(rules), width), OracleCritic(layout_of(rules), width)
+    for parameter in (*made[0].parameters(), *made[1].parameters()):
+        parameter.data.mul_(2).add_(0.1 * torch.randn_like(parameter))
+    return made
+
+
+def reader(width=16):
+    """Policy and critic that read the rules."""
+    layout = layout_of("three_player")
+    return Policy(layout, width, clauses=HAND_CLAUSES), OracleCritic(
+        layout, width, clauses=HAND_CLAUSES
+    )
+
+
+@pytest.mark.parametrize(
+    "rules", [Rules(), *map(profile, SEATS)], ids=lambda rules: f"{rules.name} {rules.seats}"
+)
+def test_adopt__at_its_own_table_it_is_what_the_specialist_is(rules):
+    known, made = specialist(rules), reader()
+    for network, other in zip(made, known, strict=True):
+        adopt(network, other.state_dict(), other.features)
+    observation, mask = seen(rules)
+    theirs = PolicyAgent(known[0], rules).log_probs(observation, mask)
+    ours = PolicyAgent(made[0], rules).log_probs(observation, mask)
+    legal = mask != 0
+    assert theirs[legal].std() > 0.3
+    np.testing.assert_allclose(ours[legal], theirs[legal], atol=1e-5)
+    rng = np.random.default_rng(1)
+    hidden = torch.from_numpy(rng.integers(2, size=(40, hidden_size(layout_of(rules)))))
+    values = known[1](torch.from_numpy(known[1].features.of(observation)), hidden)
+    here = made[0].under(rules)
+    features = torch.from_numpy(here.features.of(observation))
+    got = made[1](features, hidden, here.rows(40, torch.device("cpu")))
+    assert values.std() > 0.1
+    np.testing.assert_allclose(got.detach(), values.detach(), atol=1e-5)
+
+
+def test_adopt__a_further_seat_starts_as_the_left_neighbour():
+    known, (made, _) = specialist(Rules())[0], reader()
+    adopt(made, known.state_dict(), known.features)
+    labels = made.features.suit_labels
+    columns = {
+        seat: [place for place, label in enumerate(labels) if label[:2] == ("played", seat)]
+        for seat in ("left", "seat +2", "right")
+    }
+    weight = made.body.suit_in.weight
+    assert torch.equal(weight[:, columns["seat +2"]], weight[:, columns["left"]])
+    assert not torch.equal(weight[:, columns["right"]], weight[:, columns["left"]])
+
+
+def test_adopt__what_the_network_has_no_place_for_is_refused():
+    rules = Rules.profile("cancellation", 8)
+    known, (made, _) = specialist(rules)[0], reader()
+    before = {name: weight.clone() for name, weight in made.state_dict().items()}
+    with pytest.raises(ValueError, match=r"reads dealer seat \+5"):
+        adopt(made, known.state_dict(), known.features)
+    assert same(dict(made.state_dict()), before)
+
+
+def test_adopt__a_training_starts_from_a_specialist_and_learns_to_read(tmp_path):
+    policy, critic = specialist(Rules())
+    checkpoint.save(
+        tmp_path / "agent.pt", policy=policy, critic=critic, rules=Rules(), config={}, decisions=0
+    )
+    run = Training(replace(MIXED, init_from=str(tmp_path / "agent.pt")))
+    assert not run.ppo.policy.body.rules.told_out.weight.any()
+    run.step()
+    assert run.ppo.policy.body.rules.told_out.weight.any()
+    run.save(tmp_path / "mixed.pt")
+    again = Training.resume(tmp_path / "mixed.pt")
+    assert again.step() == run.step()
+    assert again.figures == run.figures
 
 
 def test_under__a_policy_of_one_profile_is_itself():

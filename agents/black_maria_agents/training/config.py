@@ -55,8 +55,9 @@ class TrainConfig:
     snapshot_every: int = 100
     """Updates between two of them."""
     init_from: str | None = None
-    """Start with the weights of this checkpoint, of the same width: a path or ``champion``, or
-    for mixed rules ``champion:universal``."""
+    """Start with the weights of this checkpoint, of the same width: a path or ``champion``. For
+    mixed rules also ``champion:universal``; one of a single profile is adopted, and plays that as
+    before until it learns (``adopting.adopt``)."""
     teachers: tuple[str, ...] = ()
     """Networks whose mean policy the learner is drawn towards, at first; see ``teacher_start``."""
     best_response_to: str | None = None

@@ -20,9 +20,11 @@ from black_maria.rules import Rules
 from black_maria.rules_vector import HAND_CLAUSES
 from black_maria.threads import cores
 from black_maria_agents import checkpoint
+from black_maria_agents.adopting import adopt
 from black_maria_agents.checkpoint import CheckpointError
 from black_maria_agents.contents import check_groups, rules_of
 from black_maria_agents.distributed import Ranks
+from black_maria_agents.features import features_of
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 from black_maria_agents.training.config import TrainConfig
@@ -104,7 +106,8 @@ class Training:
         torch.set_num_threads(min(config.threads, cores()))  # it may go on on a smaller machine
         torch.manual_seed(config.seed)
         if start is None and config.init_from:
-            start = checkpoint.load(checkpoint_of(config.init_from, rules), rules)
+            path = checkpoint_of(config.init_from, rules)
+            start = checkpoint.load(path, None if config.mixed else rules)
         self.ppo = self._learner(start, device)
         first = ranks.rank * tables
         self.games: SelfPlay | MixedPlay
@@ -133,8 +136,12 @@ class Training:
     def _learner(self, start: Mapping[str, Any] | None, device: torch.device) -> PPO:
         """Networks and teachers, with the weights of a checkpoint's content if there is one."""
         config, layout = self.config, layout_of(self.rules)
-        blocks = start["blocks"] if start else None
-        clauses = start["clauses"] if start else HAND_CLAUSES if config.mixed else ()
+        # one that knows a single profile is adopted by one that reads any rules
+        adopted = start is not None and config.mixed and not start["clauses"]
+        blocks = start["blocks"] if start and not adopted else None
+        clauses = HAND_CLAUSES if config.mixed else ()
+        if start and start["clauses"]:
+            clauses = start["clauses"]
         ppo = PPO(
             Policy(layout, config.width, blocks, clauses).to(device),
             OracleCritic(layout, config.width, blocks, clauses).to(device),
@@ -146,16 +153,22 @@ class Training:
         )
         if start is None:
             return ppo
-        if config.mixed != bool(start["clauses"]):
-            kind = "reads the rules" if config.mixed else "is of one profile"
-            raise ValueError(f"init_from={config.init_from}: give a network that {kind}")
+        if start["clauses"] and not config.mixed:
+            raise ValueError(
+                f"init_from={config.init_from}: give a network of one profile; this one reads the "
+                "rules"
+            )
         if start["width"] != config.width:
             raise ValueError(
                 f"width={config.width}: must be {start['width']}, the width of "
                 f"init_from={config.init_from}"
             )
-        ppo.policy.load_state_dict(start["policy"])
-        ppo.critic.load_state_dict(start["critic"])
+        for network in (ppo.policy, ppo.critic):
+            weights = start["policy" if network is ppo.policy else "critic"]
+            if adopted:
+                adopt(network, weights, features_of(layout_of(rules_of(start)), start["blocks"]))
+            else:
+                network.load_state_dict(weights)
         return ppo
 
     def _teacher(self, name: str) -> Policy:
