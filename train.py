@@ -8,7 +8,7 @@
     torchrun --nproc_per_node 2 -- train.py
     tensorboard --logdir runs
 
-A preset (quick, standard, champion) gives every option its default. Every run has a folder,
+A preset (quick, standard, champion, gpu) gives every option its default. Every run has a folder,
 ``runs/<run>/``: config.json, metrics.csv, TensorBoard events, and agent.pt, the checkpoint
 after the last finished update. ``--resume`` goes on from there, with the same result as a run
 that was never stopped.
@@ -55,7 +55,7 @@ from black_maria_agents.training import folder as run_folder
 class Start:
     """What a run starts from."""
 
-    preset: Literal["quick", "standard", "champion"] = "quick"
+    preset: Literal["quick", "standard", "champion", "gpu"] = "quick"
     """Where the other options' defaults come from."""
     resume: Path | None = None
     """The folder of a run to go on with."""

@@ -1,9 +1,12 @@
-"""Our trainer beside sb3-contrib's MaskablePPO: decisions learnt from, on one thread.
+"""Our trainer beside two that researchers use for such a game: decisions learnt from, one thread.
 
-Ours is the `quick` preset, self-play: the network decides in every seat. MaskablePPO learns in
-the single-seat environment against two `duck`, at its default settings but for a network of
-2 × 256, and again with 8 environments and minibatches of 512. It says as well what share of what
-the processor can do at most, a large matrix product, the trainer makes use of.
+Ours is the `quick` preset, self-play: the network decides in every seat, and forced cards are
+neither asked of it nor trained. The peers learn in one seat against two `duck`, on our batched
+environments: sb3-contrib's MaskablePPO, and PPO in one file after CleanRL
+(examples/cleanrl_ppo.py). They have networks of two layers of 128, and epochs, minibatches and
+step size as ours. What a decision teaches isn't the same, so a ratio of times is all that it says.
+It says as well what share of what the processor can do at most, a large matrix product, our
+trainer makes use of.
 
     make bench-training
 """
@@ -11,8 +14,9 @@ the processor can do at most, a large matrix product, the trainer makes use of.
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import torch
 from harness import Row, Side, main
@@ -21,6 +25,9 @@ from torch import Tensor, nn
 from black_maria_agents.training import PRESETS, Training
 
 UPDATES = 8
+QUICK = replace(PRESETS["quick"], precision="float32")
+ROWS, STEPS = 256, 40
+"""The peers' environments side by side, and their rollout: two hands."""
 
 
 class Products:
@@ -73,41 +80,61 @@ def ours(run: Training) -> Callable[[int], int]:
     return learn
 
 
-def maskable_ppo(envs: int, **settings: Any) -> Callable[[int], int]:
-    """A learner with the 2 × 256 network, for so many updates."""
+def maskable_ppo() -> Callable[[int], int]:
+    """sb3-contrib's learner, for so many rollouts."""
     from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.env_util import make_vec_env
 
-    made = make_vec_env(
-        "black_maria:BlackMaria-v0",
-        n_envs=envs,
-        env_kwargs={"opponents": "duck", "flatten": True},
-    )
+    from black_maria.sb3 import BlackMariaVecEnv
+
     model = MaskablePPO(
-        "MlpPolicy", made, policy_kwargs={"net_arch": [256, 256]}, seed=1, **settings
+        "MlpPolicy",
+        BlackMariaVecEnv(ROWS, opponents="duck", flatten=True),
+        n_steps=STEPS,
+        batch_size=QUICK.ppo.minibatch,
+        n_epochs=QUICK.ppo.epochs,
+        learning_rate=QUICK.ppo.learning_rate,
+        gamma=1.0,
+        policy_kwargs={"net_arch": [128, 128]},
+        seed=1,
     )
 
-    def learn(updates: int) -> int:
-        steps = updates * model.n_steps * model.n_envs
-        model.learn(steps)
-        return steps
+    def learn(rollouts: int) -> int:
+        model.learn(rollouts * ROWS * STEPS)
+        return rollouts * ROWS * STEPS
 
     return learn
 
 
+def cleanrl_ppo(rollouts: int) -> int:
+    """The example's training, from its beginning, with so many rollouts."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+    from cleanrl_ppo import Config, train
+
+    decisions = rollouts * ROWS * STEPS
+    with redirect_stdout(sys.stderr):
+        train(
+            Config(
+                opponents="duck", decisions=decisions, rows=ROWS, steps=STEPS,
+                epochs=QUICK.ppo.epochs, minibatch=QUICK.ppo.minibatch,
+                learning_rate=QUICK.ppo.learning_rate,
+            )
+        )  # fmt: skip
+    return decisions
+
+
 def rows() -> Iterator[Row]:
-    """Two settings of the peer."""
+    """A row a peer."""
     torch.set_num_threads(1)
-    own = Side("`quick` preset", ours(Training(replace(PRESETS["quick"], threads=1))), UPDATES)
+    own = Side("`quick` preset", ours(Training(QUICK)), UPDATES)
     for name, peer in (
-        ("default settings", maskable_ppo(1)),
-        ("8 environments, batch 512", maskable_ppo(8, batch_size=512)),
+        ("PPO in one file after CleanRL", cleanrl_ppo),
+        ("sb3-contrib's MaskablePPO", maskable_ppo()),
     ):
         yield Row(
-            f"training, one thread; peer with {name}",
+            f"training, one thread; peer on {ROWS} of our environments in a batch: {name}",
             "decision learnt from",
             own,
-            Side("sb3-contrib's MaskablePPO, 2 × 256", peer, 1),
+            Side(name, peer, 8),
             rounds=3,
         )
 

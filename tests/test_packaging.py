@@ -124,6 +124,26 @@ def test_extras__packages_of_those_that_are_included_too():
     assert extras.absent("agents", "no-such-package") == ["no-such-package"]
 
 
+PICTURES = {"matplotlib", "PIL", "pygame", "tensorboard", "selenium"}
+LEARNERS = {"stable_baselines3", "ray", "torchrl", "tianshou", "pyspiel"}
+COMPILERS = {"torch._dynamo", "torch._inductor", "torch.onnx", "sympy"}
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("black_maria", {"torch", "tyro", "rich", "pandas", "scipy.special", "numba.cuda"}),
+        ("black_maria_agents", {"pandas", "scipy.special"} | COMPILERS),
+    ],
+)
+def test_import__loads_nothing_heavy_that_it_can_do_without(module, heavy):
+    heavy = heavy | PICTURES | LEARNERS
+    done = python(
+        f"import sys, {module}; print([each for each in {sorted(heavy)} if each in sys.modules])"
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 @pytest.mark.parametrize("module", ["black_maria", "black_maria_agents"])
 def test_import__is_quiet(module):
     done = python(f"import warnings; warnings.simplefilter('error'); import {module}")

@@ -239,10 +239,27 @@ def sample(log_probs: Tensor, keys: NDArray[np.uint64]) -> Tensor:
         log_probs: (B, 52) float32.
         keys: (B,) uint64.
     """
-    # 23 bits: u ≤ 1 − 2⁻²³ keeps u · total below total in float32, so the card is legal
-    uniform = torch.from_numpy((keys >> np.uint64(41)).astype(np.float32) / np.float32(2**23))
+    return draw(log_probs, torch.from_numpy(uniform_of(keys)).to(log_probs.device))
+
+
+def uniform_of(keys: NDArray[np.uint64]) -> NDArray[np.float32]:
+    """A number 0 ≤ u < 1 for every key, (B,) float32.
+
+    Of 23 bits: u ≤ 1 − 2⁻²³ keeps u · total below total in float32, so that ``draw`` finds a
+    legal card.
+    """
+    return (keys >> np.uint64(41)).astype(np.float32) / np.float32(2**23)
+
+
+def draw(log_probs: Tensor, uniform: Tensor) -> Tensor:
+    """A card for every row, (B,) int64: the one at which the probabilities' sum passes u.
+
+    Args:
+        log_probs: (B, 52) float32.
+        uniform: (B,) float32, from ``uniform_of``.
+    """
     cumulative = log_probs.exp().cumsum(-1)
-    threshold = uniform.to(log_probs.device)[:, None] * cumulative[:, -1:]
+    threshold = uniform[:, None] * cumulative[:, -1:]
     return (cumulative <= threshold).sum(-1)
 
 

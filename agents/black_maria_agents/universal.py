@@ -94,6 +94,9 @@ class RulesReader(nn.Module):
         width: Units of the trunk's first layer.
     """
 
+    _planes: Tensor
+    _rest: Tensor
+
     def __init__(self, clauses: Iterable[str], suit: int, width: int) -> None:
         """Sort the blocks: of cards, which are read suit by suit, or not."""
         super().__init__()
@@ -106,8 +109,11 @@ class RulesReader(nn.Module):
             of_cards = block.shape[-1] == NUM_CARDS
             (planes if of_cards else rest).append(part)
         cards = np.stack(planes).reshape(-1, NUM_SUITS, NUM_RANKS).swapaxes(0, 1)
-        self._planes = torch.from_numpy(cards.reshape(NUM_SUITS, -1).copy())
-        self._rest = torch.from_numpy(np.concatenate(rest))
+        # buffers go where the weights go; from elsewhere each pass would copy them
+        self.register_buffer(
+            "_planes", torch.from_numpy(cards.reshape(NUM_SUITS, -1).copy()), persistent=False
+        )
+        self.register_buffer("_rest", torch.from_numpy(np.concatenate(rest)), persistent=False)
         prices = RULES_BLOCKS["penalties"]
         self._prices = slice(prices.start, prices.stop)
         inputs = self._planes.shape[1] + len(self._rest)
@@ -121,9 +127,8 @@ class RulesReader(nn.Module):
         Args:
             vectors: (n, R) float32.
         """
-        at = vectors.device
-        rest = vectors[:, self._rest.to(at)]
-        planes = vectors[:, self._planes.to(at)]
+        rest = vectors[:, self._rest]
+        planes = vectors[:, self._planes]
         both = torch.cat([planes, rest[:, None].expand(-1, NUM_SUITS, -1)], dim=-1)
         suits = self.told_out(self.told_in(both).relu_())
         prices = vectors[:, self._prices].reshape(-1, NUM_SUITS, NUM_RANKS)

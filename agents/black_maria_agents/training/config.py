@@ -168,5 +168,15 @@ PRESETS: Final[Mapping[str, TrainConfig]] = {
         snapshots=8,
         score_every=50,
     ),
+    "gpu": replace(
+        _QUICK,
+        run="gpu",
+        decisions=200_000_000,
+        tables=16_384,
+        width=192,
+        device="cuda",
+        ppo=PPOConfig(minibatch=16_384),
+    ),
 }
-"""Runs of a few minutes, about half an hour, and one to two hours on one core."""
+"""Runs of a few minutes, about half an hour, and one to two hours on one core; and one for a GPU,
+whose time nobody has measured yet."""

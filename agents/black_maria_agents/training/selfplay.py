@@ -5,8 +5,9 @@ together and a rollout never ends inside a hand: nothing needs bootstrapping.
 """
 
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -20,6 +21,8 @@ from black_maria.tables import Tables
 from black_maria_agents.base import Agent
 from black_maria_agents.features import Features, features_of, gather, hidden_size
 from black_maria_agents.network import Policy, UnderRules, sample
+from black_maria_agents.training.packing import Packing
+from black_maria_agents.training.turns import Half
 
 
 @kernel
@@ -42,6 +45,9 @@ def hidden_cards(states: NDArray[Any], seats: int, hidden: NDArray[np.int8]) -> 
                     for card in range(NUM_RANKS * suit, NUM_RANKS * suit + NUM_RANKS):
                         row[k] = (planes[0] >> card & 1) + (planes[1] >> card & 1)
                         k += 1
+
+
+_NOT_FINITE: Final = "the policy's probabilities aren't finite"
 
 
 class DivergenceError(FloatingPointError):
@@ -93,9 +99,35 @@ class Seating:
         """The learner in every seat."""
         return cls(np.full((tables, seats), -1))
 
+    def players(self, seat: NDArray[np.int64], rows: slice = slice(None)) -> NDArray[np.int64]:
+        """Who sits in these seats (n,), one of each of the tables ``rows``."""
+        players: NDArray[np.int64] = self.places[rows][np.arange(len(seat)), seat]
+        return players
+
+    def chosen(
+        self,
+        obs: Mapping[str, NDArray[np.int8]],
+        keys: NDArray[np.uint64],
+        player: NDArray[np.int64],
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """What the agents choose: rows, and the cards chosen there.
+
+        Args:
+            obs: What the seats to move see, n rows.
+            keys: (n,) uint64, their randomness.
+            player: (n,), which agent's choice it is; −1: no agent's.
+        """
+        for number, agent in enumerate(self.agents):
+            rows = np.flatnonzero(player == number)
+            if len(rows):
+                part = {name: array[rows] for name, array in obs.items()}
+                yield rows, agent.act(part, keys[rows])
+
 
 class SelfPlay:
     """Plays rollouts into buffers that it owns; each ``collect`` overwrites the last one.
+
+    On the CPU all tables move together; elsewhere two halves of them take turns, see ``turns``.
 
     Args:
         rules: The rules to play by.
@@ -105,6 +137,7 @@ class SelfPlay:
         seed: Seed of deals and choices.
         first_table: Number of the first table.
         device: Where the networks compute and the buffers for them lie.
+        in_turns: Whether halves take turns; without it, where the device isn't the CPU.
 
     Attributes:
         seconds: Time spent so far, by ``"engine"`` and ``"inference"``.
@@ -120,6 +153,7 @@ class SelfPlay:
         seed: int,
         first_table: int = 0,
         device: str | torch.device = "cpu",
+        in_turns: bool | None = None,
     ) -> None:
         """Seat the tables and allocate the buffers."""
         # where a moon may be shot, own points alone don't tell who won the hand
@@ -151,12 +185,14 @@ class SelfPlay:
             done=np.empty(shape, np.bool_),
             rules=rules,
         )
-        # on the CPU the engine writes to the buffers themselves, elsewhere to these
-        on_cpu = self._buffers.features.device.type == "cpu"
-        self._staged = None if on_cpu else [
-            torch.empty(tables, row.shape[-1], dtype=torch.int8).pin_memory()
-            for row in (self._buffers.features, self._buffers.hidden)
-        ]  # fmt: skip
+        device = self._buffers.features.device
+        self._halves: list[Half] = []
+        if device.type != "cpu" if in_turns is None else in_turns:
+            packing = Packing(layout, self._features, device)
+            parts = (slice(0, tables // 2), slice(tables // 2, tables))
+            self._halves = [
+                Half(self.tables, rows, packing, device) for rows in parts if rows.stop > rows.start
+            ]
 
     def seek(self, hand: int) -> None:
         """Go on with every table's hand of that number."""
@@ -175,48 +211,92 @@ class SelfPlay:
         seating = seating or Seating.all_alike(len(self.tables), rules.seats)
         hands = range(self.next_hand, self.next_hand + self._hands)
         self.next_hand = hands.stop
-        steps = sum(rules.plies(hand) for hand in hands)
-        out = self._buffers.first(steps)
+        out = self._buffers.first(sum(rules.plies(hand) for hand in hands))
+        play = self._in_turns if self._halves else self._together
+        thinking = play(policy, seating, out)
+        self.seconds["inference"] += thinking
+        self.seconds["engine"] += time.perf_counter() - start - thinking
+        return out
+
+    def _together(self, policy: Policy | UnderRules, seating: Seating, out: Rollout) -> float:
+        """Move at all tables, ply by ply; the seconds that choosing took."""
         thinking = 0.0
-        for t in range(steps):
+        for t in range(len(out.seat)):
             obs, seat = self.tables.observe()
             mask, keys = obs["action_mask"], self.tables.keys()
             out.seat[t] = seat
             out.mask[t] = torch.from_numpy(mask)
-            self._look(out, t, obs["observation"])
-            player = seating.places[np.arange(len(seat)), seat]
+            gather(obs["observation"], self._features.index, out.features[t].numpy())
+            hidden_cards(self.tables.states(), self.tables.rules.seats, out.hidden[t].numpy())
+            player = seating.players(seat)
             several = mask.sum(axis=1, dtype=np.int8) > 1
             out.choice[t] = several & (player < 0)
             actions = mask.argmax(axis=1)
             before = time.perf_counter()
             rows = np.flatnonzero(out.choice[t])
-            at = torch.from_numpy(rows).to(out.mask.device)
+            at = torch.from_numpy(rows)
             log_probs = policy(out.features[t, at], out.mask[t, at])
             cards = sample(log_probs, keys[rows])
             chosen = log_probs.gather(-1, cards.clamp(max=NUM_CARDS - 1)[:, None]).squeeze(-1)
             if not chosen.isfinite().all():  # weights that are finite may still give NaN
-                raise DivergenceError("the policy's probabilities aren't finite")
+                raise DivergenceError(_NOT_FINITE)
             out.log_prob[t] = 0
             out.log_prob[t, at] = chosen
-            actions[rows] = cards.cpu().numpy()
-            for number, agent in enumerate(seating.agents):
-                rows = np.flatnonzero(several & (player == number))
-                if len(rows):
-                    part = {name: array[rows] for name, array in obs.items()}
-                    actions[rows] = agent.act(part, keys[rows])
+            actions[rows] = cards.numpy()
+            for rows, theirs in seating.chosen(obs, keys, np.where(several, player, -1)):
+                actions[rows] = theirs
             thinking += time.perf_counter() - before
             out.action[t] = torch.from_numpy(actions)
             out.rewards[t], out.done[t] = self.tables.step(actions)
-        self.seconds["inference"] += thinking
-        self.seconds["engine"] += time.perf_counter() - start - thinking
-        return out
+        return thinking
 
-    def _look(self, out: Rollout, t: int, observation: NDArray[np.int8]) -> None:
-        """Write features and hidden cards of step t."""
-        rows = out.features[t], out.hidden[t]
-        features, hidden = self._staged or rows
-        gather(observation, self._features.index, features.numpy())
-        hidden_cards(self.tables.states(), self.tables.rules.seats, hidden.numpy())
-        if self._staged:
-            rows[0].copy_(features)
-            rows[1].copy_(hidden)
+    def _in_turns(self, policy: Policy | UnderRules, seating: Seating, out: Rollout) -> float:
+        """Let the halves move in turn, ply by ply; the seconds of asking and waiting."""
+        steps = len(out.seat)
+        actions = np.zeros(out.seat.shape, np.int64)
+        thinking = 0.0
+        for t in range(steps + 1):
+            for half in self._halves:
+                before = time.perf_counter()
+                if t:
+                    self._hear(half, seating, actions[t - 1])
+                    thinking += time.perf_counter() - before
+                    rewards, done = self.tables.step(actions[t - 1], half.where)
+                    out.rewards[t - 1, half.rows] = rewards[half.rows]
+                    out.done[t - 1, half.rows] = done[half.rows]
+                    before = time.perf_counter()
+                if t < steps:
+                    self._ask(half, policy, seating, out, t)
+                    thinking += time.perf_counter() - before
+        out.action.copy_(torch.from_numpy(actions))
+        out.log_prob.masked_fill_(torch.from_numpy(~out.choice).to(out.log_prob.device), 0)
+        return thinking
+
+    def _ask(
+        self, half: Half, policy: Policy | UnderRules, seating: Seating, out: Rollout, t: int
+    ) -> None:
+        """Send what a half sees at step t; write down what needs no answer.
+
+        The policy draws at every row, whether or not it has the choice: a device is quicker with
+        rows that it needn't have than with shapes that change.
+        """
+        rows = half.rows
+        seen, log_prob = half.ask(policy)
+        out.features[t, rows], out.hidden[t, rows] = seen.features, seen.hidden
+        out.mask[t, rows], out.log_prob[t, rows] = seen.mask, log_prob
+        seat = out.seat[t, rows] = self.tables.observe()[1][rows]
+        out.choice[t, rows] = half.several() & (seating.players(seat, rows) < 0)
+
+    def _hear(self, half: Half, seating: Seating, actions: NDArray[np.int64]) -> None:
+        """Write a half's cards to the actions (N,) of all tables."""
+        rows = half.rows
+        obs, seat = self.tables.observe()
+        player = np.where(half.several(), seating.players(seat[rows], rows), -1)
+        part = {name: array[rows] for name, array in obs.items()}
+        others = list(seating.chosen(part, half.keys, player))  # the device thinks meanwhile
+        cards = half.answer()
+        if (cards < 0).any():
+            raise DivergenceError(_NOT_FINITE)
+        actions[rows] = cards
+        for those, theirs in others:
+            actions[rows][those] = theirs
