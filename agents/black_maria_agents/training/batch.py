@@ -77,6 +77,9 @@ class Batch:
     """(B,) float32: advantage + value, what the critic learns"""
     teacher: Tensor
     """(B, 52) float32: probabilities, the mean of the teachers' policies; (B, 0) without any"""
+    costs: Tensor
+    """(B, 52) float32: what cards would have come to, in reward units, NaN where none was played
+    out; (B, 0) without branches"""
     rules: RulesRows | None = None
     """What each row was played by, where the networks read it"""
 

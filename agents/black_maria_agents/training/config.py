@@ -50,6 +50,10 @@ class TrainConfig:
     """Agents that the learner meets at some tables, one in a rollout."""
     opponent_share: float = 0.0
     """The part of the tables where the learner has one seat and an opponent the others."""
+    branches: float = 0.0
+    """The part of the choices, late in a hand and open, of which every likely card is played to
+    the end; see ``branches``. It teaches more than it takes time where plain self-play levels
+    off."""
     snapshots: int = 0
     """Past selves among the opponents, at most."""
     snapshot_every: int = 100
@@ -97,15 +101,15 @@ class TrainConfig:
         check_whole(self, "width", most=8192)
         if self.width % 4:
             raise ValueError(f"width={self.width}: must be a multiple of 4")
-        check_real(self, "opponent_share", most=1)
+        check_real(self, "opponent_share", "branches", most=1)
         for name in ("opponents", "teachers"):
             given = getattr(self, name)
             if isinstance(given, str) or not all(isinstance(each, str) for each in given):
                 raise ValueError(f"{name}={shown(given)}: give names, as in ('duck',)")
             object.__setattr__(self, name, tuple(given))
         choice(self.episode, "episode", ("hand", "match"))
-        if self.episode == "match" and (self.mixed or self.hands > 1):
-            raise ValueError("episode=match is learnt by one profile, with hands=1")
+        if self.episode == "match" and (self.mixed or self.hands > 1 or self.branches):
+            raise ValueError("episode=match is learnt by one profile, with hands=1, branches=0")
         others = bool(self.opponents or self.snapshots)
         if self.mixed and (others or self.best_response_to or self.teachers):
             raise ValueError(

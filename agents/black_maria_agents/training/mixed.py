@@ -7,8 +7,9 @@ import torch
 
 from black_maria.rules import Rules
 from black_maria.rulesets import draw
-from black_maria_agents.network import Policy
+from black_maria_agents.network import Policy, PolicyAgent
 from black_maria_agents.scoring import STAKE, stake_in_play
+from black_maria_agents.training.branches import with_branches
 from black_maria_agents.training.selfplay import Rollout, SelfPlay
 
 HOME: Final = 4
@@ -25,6 +26,7 @@ class MixedPlay:
         seed: Seed of rules, deals and choices.
         first_table: Number of the first table.
         seats: Seats of all rules; drawn without it.
+        branches: The part of the open choices that are played out; see ``branches``.
         device: Where the networks compute and the buffers for them lie.
 
     Attributes:
@@ -41,6 +43,7 @@ class MixedPlay:
         seed: int,
         first_table: int = 0,
         seats: int | None = None,
+        branches: float = 0.0,
         device: str | torch.device = "cpu",
     ) -> None:
         """Start with hand 0."""
@@ -50,6 +53,7 @@ class MixedPlay:
         self.seconds = {"engine": 0.0, "inference": 0.0}
         self._sets, self._tables, self._hands = sets, tables // sets, hands
         self._seed, self._first, self._seats, self._device = seed, first_table, seats, device
+        self._branches = branches
 
     def seek(self, hand: int) -> None:
         """Go on with every table's hand of that number."""
@@ -80,8 +84,12 @@ class MixedPlay:
             device=self._device,
         )
         play.seek(self.next_hand)
-        rollout = play.collect(here)
-        rollout.rewards[:] *= np.float32(STAKE / stake_in_play(rules))
+        rollout, scale = play.collect(here), STAKE / stake_in_play(rules)
+        rollout.rewards[:] *= np.float32(scale)
+        if self._branches:
+            rng = np.random.default_rng([self._seed, self.next_hand, self._first, number])
+            agent = PolicyAgent(policy, rules)
+            rollout = with_branches(rollout, play, agent, self._branches, rng, scale)
         for what, seconds in play.seconds.items():
             self.seconds[what] += seconds
         return rollout

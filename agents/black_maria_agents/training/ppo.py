@@ -44,6 +44,8 @@ class PPOConfig:
     """Weight of the entropy bonus at the end."""
     teacher_start: float = 1.0
     """Weight of the divergence from the teachers, if there are any, at the start; it falls to 0."""
+    branch_weight: float = 10.0
+    """Weight of what the policy's cards cost in branches, if any are played, in reward units."""
     max_grad_norm: float = 0.5
     """Gradients of either network are scaled down to this norm."""
     reward_scale: float = 0.1
@@ -57,7 +59,7 @@ class PPOConfig:
         """
         check_whole(self, "epochs", "minibatch")
         check_real(self, "learning_rate", "clip", "max_grad_norm", "reward_scale", zero=False)
-        check_real(self, "entropy_start", "entropy_end", "teacher_start")
+        check_real(self, "entropy_start", "entropy_end", "teacher_start", "branch_weight")
         check_real(self, "gae_lambda", most=1)
 
 
@@ -156,6 +158,9 @@ class PPO:
             advantage,
         )
         adv = torch.from_numpy(advantage[rollout.choice]).to(self._device)
+        costs = torch.empty(len(rows), 0, device=self._device)
+        if rollout.costs is not None:
+            costs = chosen(rollout.costs) * self.config.reward_scale
         return Batch(
             features=features,
             hidden=hidden,
@@ -165,6 +170,7 @@ class PPO:
             advantage=adv,
             returns=adv + chosen_values,
             teacher=self._in_parts(self._taught, features, mask),
+            costs=costs,
             rules=rules,
         )
 
@@ -216,7 +222,8 @@ class PPO:
         """The loss of some rows, and the figures to log.
 
         With teachers it has their mean policy's divergence from the policy as a further term
-        (kickstarting, Schmitt et al. 2018, arXiv 1803.03835).
+        (kickstarting, Schmitt et al. 2018, arXiv 1803.03835); with branches, what the policy's
+        cards cost in them.
 
         Args:
             batch: The rows.
@@ -225,7 +232,8 @@ class PPO:
         Returns:
             The loss to minimise, and by the field's usual names: ``policy_loss``,
             ``value_loss``, ``entropy``, ``approx_kl`` (k3 estimator), ``clipfrac``,
-            ``teacher_kl`` with teachers, and ``ratio_error``, the largest |ratio − 1|.
+            ``teacher_kl`` with teachers, ``branch_loss`` with branches, and ``ratio_error``, the
+            largest |ratio − 1|.
         """
         config = self.config
         rules = () if batch.rules is None else (batch.rules,)
@@ -259,6 +267,10 @@ class PPO:
             teacher_kl = divergence.sum(-1).mean()
             loss = loss + config.teacher_start * (1 - progress) * teacher_kl
             figures["teacher_kl"] = teacher_kl.detach()
+        if batch.costs.shape[1]:
+            branch_loss = _branch_loss(log_probs, batch.costs)
+            loss = loss + config.branch_weight * branch_loss
+            figures["branch_loss"] = branch_loss.detach()
         figures["ratio_error"] = (ratio - 1).abs().max().detach()
         return loss, figures
 
@@ -340,3 +352,17 @@ class PPO:
             for name, weights in network.named_parameters():
                 if not weights.isfinite().all():
                     raise DivergenceError(f"the {what}'s {name} isn't finite")
+
+
+def _branch_loss(log_probs: Tensor, costs: Tensor) -> Tensor:
+    """What the cards that the policy draws cost more than all alike would, a row in the mean.
+
+    Args:
+        log_probs: (B, 52) float32, the policy's.
+        costs: (B, 52) float32, NaN for cards that weren't played out.
+    """
+    rows = costs.isfinite().any(-1).nonzero().squeeze(-1)
+    some, costs = log_probs.index_select(0, rows), costs.index_select(0, rows)
+    chances = some.masked_fill(costs.isnan(), -torch.inf).softmax(-1)
+    excess = (costs - costs.nanmean(-1, keepdim=True)).nan_to_num(0)
+    return (chances * excess).sum() / len(log_probs)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import cuda
 
@@ -27,6 +28,7 @@ from black_maria_agents.distributed import Ranks
 from black_maria_agents.features import features_of
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
+from black_maria_agents.training.branches import with_branches
 from black_maria_agents.training.config import TrainConfig
 from black_maria_agents.training.match import (
     CRITIC_ALONE,
@@ -114,7 +116,7 @@ class Training:
         if config.mixed:
             self.games = MixedPlay(
                 sets=config.rule_sets, tables=tables, hands=config.hands, seed=config.seed,
-                first_table=first, seats=config.seats, device=device,
+                first_table=first, seats=config.seats, branches=config.branches, device=device,
             )  # fmt: skip
         else:
             arguments: dict[str, Any] = {
@@ -206,7 +208,7 @@ class Training:
         Raises:
             DivergenceError: A probability, a loss or a weight isn't finite any more.
         """
-        ppo, games, number = self.ppo, self.games, self.ppo.updates + 1
+        ppo, games, ranks, number = self.ppo, self.games, self.ranks, self.ppo.updates + 1
         if isinstance(games, MatchPlay):
             ppo.critic_alone = ppo.updates < CRITIC_ALONE
         try:
@@ -216,6 +218,9 @@ class Training:
                 else:
                     seating = self.pool.seating(ppo.updates, len(games.tables))
                     rollouts = [games.collect(ppo.policy, seating)]
+                    if share := self.config.branches:
+                        rng = np.random.default_rng([self.config.seed, number, ranks.rank])
+                        rollouts = [with_branches(rollouts[0], games, self.agent, share, rng)]
             start = time.perf_counter()
             self.figures = ppo.update(rollouts, self.decisions / self.config.decisions)
         except DivergenceError as error:
@@ -225,7 +230,7 @@ class Training:
             ) from None
         self._update_seconds += time.perf_counter() - start
         made = sum(rollout.action.numel() for rollout in rollouts)
-        self.decisions += made * self.ranks.size
+        self.decisions += made * ranks.size
         self.pool.add(ppo.updates, ppo.policy)
 
     def save(self, path: Path) -> None:

@@ -79,11 +79,16 @@ class Rollout:
     """(T, N): the hand ended with this step."""
     rules: Rules = field(default_factory=Rules)
     """What was played."""
+    costs: Tensor | None = None
+    """(T, N, 52) float32: what cards would have come to, where branches were played; see
+    ``branches.branch_costs``."""
 
     def first(self, steps: int) -> "Rollout":
         """So many steps of it, views."""
-        parts = {name: part[:steps] for name, part in vars(self).items() if name != "rules"}
-        return Rollout(**parts, rules=self.rules)
+        return Rollout(**{
+            name: part if part is None or name == "rules" else part[:steps]
+            for name, part in vars(self).items()
+        })  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,7 @@ class SelfPlay:
         self.next_hand = 0
         self.seconds = {"engine": 0.0, "inference": 0.0}
         self._hands, self._seed = hands, seed
+        self._before = self.tables.save()
         layout, steps = self.tables.layout, hands * rules.most_plies
         self._features = features or features_of(layout)
         shape = (steps, tables)
@@ -199,6 +205,12 @@ class SelfPlay:
         self.next_hand = hand
         self.tables.reset(self._seed, hand=hand)
 
+    def before(self) -> Tables:
+        """Other tables, as these were before the last rollout."""
+        tables = Tables(len(self.tables), self.tables.rules)
+        tables.load(self._before)
+        return tables
+
     @torch.inference_mode()
     def collect(self, policy: Policy | UnderRules, seating: Seating | None = None) -> Rollout:
         """Play whole hands; a view of the buffers.
@@ -209,6 +221,7 @@ class SelfPlay:
         """
         rules, start = self.tables.rules, time.perf_counter()
         seating = seating or Seating.all_alike(len(self.tables), rules.seats)
+        self._before = self.tables.save()
         hands = range(self.next_hand, self.next_hand + self._hands)
         self.next_hand = hands.stop
         out = self._buffers.first(sum(rules.plies(hand) for hand in hands))

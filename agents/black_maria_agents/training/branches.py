@@ -1,0 +1,114 @@
+"""What every likely card would have come to: hands played on from a choice, once for each card.
+
+Of a choice PPO learns from the card that was taken, by what the critic makes of it. A *branch*
+tells of all of them: from where the hand stood, hidden cards and all, each card that the policy
+finds likely is played and the hand goes on, everybody's likeliest card. The luck of the deal is
+the same for all cards and falls out of their differences. (Schulman et al. 2015, arXiv 1502.05477,
+estimate advantages so, by what they call a vine.) A player knows no hidden cards, but over
+many hands that look alike to it the mean is what its information is worth.
+"""
+
+import time
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from black_maria.cards import NUM_CARDS
+from black_maria.engine import PLAYING
+from black_maria.tables import Tables
+from black_maria_agents.network import PolicyAgent
+from black_maria_agents.search.playouts import play_out
+from black_maria_agents.training.selfplay import Rollout, SelfPlay
+
+EARLIEST: Final = 2
+"""Tricks of a hand without branches: looking ahead gains nothing in them, and costs the most."""
+OPEN: Final = 0.97
+"""A choice of which the policy is surer than this is left alone."""
+LEAST: Final = 0.01
+"""How likely a card must be to be played out."""
+MOST: Final = 6
+"""Cards of a choice that are, the likeliest."""
+
+
+def with_branches(
+    rollout: Rollout,
+    games: SelfPlay,
+    agent: PolicyAgent,
+    share: float,
+    rng: np.random.Generator,
+    scale: float = 1.0,
+) -> Rollout:
+    """The last rollout of some games with what cards would have come to.
+
+    Args:
+        rollout: What ``games`` have just played.
+        games: The time that it takes is added to theirs.
+        agent: The policy that played it.
+        share: The part of the choices to look at, 0 … 1, if they are late and open enough.
+        rng: What they are drawn by.
+        scale: What the points are multiplied by.
+    """
+    start = time.perf_counter()
+    costs = branch_costs(rollout, games.before(), agent, share, rng)
+    games.seconds["inference"] += time.perf_counter() - start
+    return replace(rollout, costs=costs * scale)
+
+
+def branch_costs(
+    rollout: Rollout, tables: Tables, agent: PolicyAgent, share: float, rng: np.random.Generator
+) -> Tensor:
+    """Penalty points that cards would have come to, at some of a rollout's choices.
+
+    Args:
+        rollout: What was played, T steps at N tables.
+        tables: These tables as they were before it; they play it again.
+        agent: The policy that played it.
+        share: The part of the choices to look at, if they are late and open enough.
+        rng: What they are drawn by.
+
+    Returns:
+        (T, N, 52) float32: points of the mover's whole hand, or less the others' mean where
+        ``rules.total_varies``; NaN for a card or a choice that wasn't looked at.
+    """
+    device = rollout.features.device
+    wanted = rollout.choice & (rng.random(rollout.choice.shape) < share)
+    steps, rows, states = _again(rollout, tables, wanted)
+    costs = torch.full((*rollout.choice.shape, NUM_CARDS), torch.nan)
+    if not len(states):
+        return costs.to(device)
+    at = torch.from_numpy(steps).to(device), torch.from_numpy(rows).to(device)
+    with torch.inference_mode():
+        policy = agent.policy.under(agent.rules)
+        chances = policy(rollout.features[at], rollout.mask[at]).exp().cpu()
+    best = chances.topk(MOST)
+    likely = (best.values >= LEAST) & (best.values[:, :1] <= OPEN)
+    choice, place = likely.nonzero(as_tuple=True)
+    card = best.indices[choice, place]
+    if len(card):
+        starts = states[choice.numpy()]
+        played = play_out(agent, starts, card[:, None].numpy())
+        points = played.costs[np.arange(len(card)), starts["turn"]]
+        costs[steps[choice], rows[choice], card] = torch.from_numpy(points).float()
+    return costs.to(device)
+
+
+def _again(
+    rollout: Rollout, tables: Tables, wanted: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Step, table and state of the wanted choices that stand late enough."""
+    seats = rollout.rewards.shape[-1]
+    steps, rows, states = [], [], []
+    actions = rollout.action.cpu().numpy()
+    for t, action in enumerate(actions):
+        now = tables.states()
+        late = (now["phase"] == PLAYING) & (now["num_played"] >= EARLIEST * seats)
+        here = np.flatnonzero(wanted[t] & late)
+        steps.append(np.full(len(here), t))
+        rows.append(here)
+        states.append(now[here].copy())
+        tables.step(action)
+    return np.concatenate(steps), np.concatenate(rows), np.concatenate(states)
