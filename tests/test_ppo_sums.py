@@ -71,7 +71,7 @@ def batch_of(*rows: tuple[str, float, float, float], teacher: tuple[float, ...] 
     return Batch(
         features=nothing, hidden=nothing, mask=mask, action=torch.tensor(ids(" ".join(cards))),
         log_prob=torch.tensor(chances).log(), advantage=torch.tensor(advantages),
-        returns=torch.tensor(returns), teacher=taught,
+        returns=torch.tensor(returns), teacher=taught, costs=torch.empty(len(rows), 0),
     )  # fmt: skip
 
 
