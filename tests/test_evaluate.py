@@ -21,6 +21,7 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria_agents.checkpoint import write
 from black_maria_agents.measuring import (
+    Arena,
     Estimate,
     Result,
     both_ways,
@@ -207,6 +208,7 @@ def test_files__json_and_csv_hold_all_that_was_measured(tmp_path):
     results = main("duck", "random", "heuristic", deals=20, out=tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert content["config"]["deals"] == 20
+    assert content["config"]["rules"] == "three_player"
     assert content["par"] == pytest.approx(43 / 3)
     rows = csv_rows(tmp_path / "r.csv")
     assert len(results) == len(content["results"]) == len(rows) == 6
@@ -268,6 +270,19 @@ def test_record__matches_too(tmp_path):
     hands, damages = record.read(tmp_path / "h.jsonl")
     assert not damages
     assert len(hands) == pytest.approx(6 * (first.hands + second.hands))
+
+
+def test_keep__without_a_hand_to_play_there_is_none_to_review(tmp_path, monkeypatch):
+    keep = tmp_path / "k.npz"
+    main("duck", "random", deals=2, keep=keep)
+    monkeypatch.setattr(Arena, "play", lambda *_, **__: pytest.fail("it has begun to play"))
+    for wanted in ({"explain": True}, {"review": tmp_path / "r.html"}):
+        with pytest.raises(ValueError, match="no hand would be played now: of earlier games only"):
+            main("duck", "random", deals=2, keep=keep, **wanted)
+    with pytest.raises(ValueError, match="no hand would be played now"):
+        main("duck", "random", "heuristic", deals=2, keep=keep, explain=True)
+    with pytest.raises(pytest.fail.Exception, match="it has begun"):
+        main("duck", "random", "heuristic", deals=2, keep=keep, review=tmp_path / "r.html")
 
 
 def test_keep__a_second_call_plays_only_what_is_new(tmp_path):
