@@ -122,7 +122,9 @@ class TrainConfig:
         return self.rules == MIXED
 
     def check_start(self) -> None:
-        """Refuse a run that can't be started here, for its name or this machine's cores.
+        """Refuse a new run that can't be started here, or has settings without a use.
+
+        Runs that were started go on: they may come from a version or a machine that let them be.
 
         Raises:
             ValueError: Names the setting and what fits.
@@ -139,6 +141,15 @@ class TrainConfig:
             )
         if self.threads > cores():
             raise ValueError(f"threads={self.threads}: there are {cores()} cores to use here")
+        for name, without, unused in (
+            ("rule_sets", "rules=mixed", not self.mixed),
+            ("snapshot_every", "snapshots", not self.snapshots),
+        ):
+            if unused and getattr(self, name) != getattr(TrainConfig, name):
+                raise ValueError(f"{name}={getattr(self, name)} is of no use without {without}")
+        start = self.ppo.teacher_start
+        if start != PPOConfig.teacher_start and not self.teachers:
+            raise ValueError(f"teacher_start={start:g} is of no use without teachers")
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "TrainConfig":
