@@ -30,6 +30,7 @@ from black_maria_agents.measuring import (
     report,
     result_table,
     source_table,
+    standing,
 )
 from black_maria_agents.measuring.scores import Scores
 from black_maria_agents.measuring.standing import mixed_table, standings
@@ -377,6 +378,17 @@ def test_standings__who_overlap_share_a_place():
     wide = standings(pair_tables(FIGURES, width=6.0), PANEL)
     assert [(each.name, each.place) for each in wide] == [
         ("good", 1), ("rules", 1), ("duck", 2), ("bad", 2),
+    ]  # fmt: skip
+
+
+def test_standings__who_overlaps_anybody_above_is_not_below_them(monkeypatch):
+    """One whose interval is wide holds those together who stand between."""
+    rated = {"good": Estimate(10, 9), "rules": Estimate(8, 0.5), "duck": Estimate(5, 1),
+             "bad": Estimate(0, 0.5)}  # fmt: skip
+    monkeypatch.setattr(standing, "panel_edge", lambda results, name, panel: rated[name])
+    found = standings(pair_tables(FIGURES), PANEL)
+    assert [(each.name, each.place) for each in found] == [
+        ("good", 1), ("rules", 1), ("duck", 1), ("bad", 2),
     ]  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from black_maria_agents.measuring.generalisation import (
     rule_sets,
     summary,
 )
+from black_maria_agents.seeds import TEST_SEEDS
 
 
 def entry(agent, rules, seats, mean, width=1.0):
@@ -51,6 +52,18 @@ def test_edges__are_others_mean_less_own_of_43_points():
     assert generalisation._edges(np.array([[20.0]]), rules) == pytest.approx((33 - 20) / 2)
     moon = Rules(moon="subtract")  # there scores are that already
     assert generalisation._edges(np.array([[4.0]]), moon) == pytest.approx(4)
+
+
+def test_measure__plays_the_test_seeds_deals(monkeypatch):
+    played = []
+
+    def noting(player, rival, deals, *, seed, rules):
+        played.append((rival.name, deals, seed, rules))
+        return np.zeros((len(deals), rules.seats))
+
+    monkeypatch.setattr(generalisation, "play_deals", noting)
+    measure_rule_sets({"duck": partial(load_agent, "duck")}, {"page": Rules()}, 4, seed=5)
+    assert played == [("heuristic", range(4), TEST_SEEDS + 5, Rules())]
 
 
 def test_measure__heuristic_among_its_likes_has_no_edge_and_random_a_bad_one():
