@@ -39,7 +39,7 @@ coverage: .venv/installed  ## line coverage of both packages; fails where it is 
 PLAIN_TESTS := tests/test_clauses.py tests/test_ppo_sums.py \
 	-m "not slow" -k "not replayed and not in_matches and not thousands and not uniform"
 
-mutants: .venv/installed  ## break the code line by line: a test must notice; half an hour or more
+mutants: .venv/installed  ## break the code line by line: a test must notice; an hour or more
 	$(BIN)/python scripts/mutants.py
 
 lint: .venv/installed  ## check format, style and types

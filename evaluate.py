@@ -31,24 +31,19 @@ if __name__ == "__main__":  # as long as it starts, which takes seconds; then bo
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # --help has an ellipsis
 
-import dataclasses
-import math
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-try:
-    import tyro
-except ModuleNotFoundError:
+if find_spec("tyro") is None:
     from black_maria import extras
 
     extras.check("agents", by="evaluate.py")
-    raise
+
+import tyro
 
 if TYPE_CHECKING:  # at run time where they are needed: --help needs no PyTorch
-    from black_maria.rules import Rules
-    from black_maria_agents.console import PlainConsole
     from black_maria_agents.measuring import Result
     from black_maria_agents.measuring.exploit import Finding
     from black_maria_agents.measuring.generalisation import Generalisation
@@ -70,8 +65,8 @@ class EvaluateConfig:
     1000, … games."""
     seed: int = 0
     """Which of the test seeds; training never sees their deals."""
-    rules: str = "three_player"
-    """The profile to play by."""
+    rules: str | None = None
+    """The profile to play by, three_player unless told."""
     seats: int | None = None
     """Players at the table, where the profile leaves it open."""
     rulesets: Literal["held-out", "profiles"] | None = None
@@ -94,131 +89,50 @@ class EvaluateConfig:
     """A file (….npz) that keeps the scores as they come; what it holds isn't played again."""
     exploit: bool = False
     """How exploitable is the one agent given? Learn and search against it; see docs/training.md."""
-    minutes: float = 10.0
-    """Time for ``--exploit``."""
+    minutes: float | None = None
+    """Time for ``--exploit``, 10 unless told."""
 
     def check(self) -> None:
-        """Refuse what can't be played or written.
+        """Refuse what can't be played or written, and options that don't go together.
 
         Raises:
             ValueError: Names what is wrong and what would be right.
         """
-        from black_maria_agents.border import check_outputs
+        from black_maria_agents.measuring import asked
 
-        if self.deals is not None and self.matches is not None:
-            raise ValueError("give --deals or --matches, not both")
-        if self.exploit and (len(self.agents) != 1 or self.deals or self.matches or self.until):
-            raise ValueError("--exploit takes one agent and --minutes, no games")
-        if self.exploit and (self.plot or self.record or self.keep):
-            raise ValueError("--exploit writes --out alone, no --plot, --record or --keep")
-        for name in ("deals", "matches"):
-            if (games := getattr(self, name)) is not None and games < 1:
-                raise ValueError(f"{name}={games}: there must be at least one game to play")
-        if self.rulesets and (self.matches or self.until or self.record or self.keep or self.seats):
-            raise ValueError(
-                "rulesets: only --deals, --seed, --sampled, --out and --plot go with it"
-            )
-        if self.until is not None and not (0 < self.until < math.inf):
-            raise ValueError(f"until={self.until}: give a half-width above 0, as in 0.1")
-        files = {self.out: ".json", self.plot: ".png", self.record: ".jsonl", self.keep: ".npz"}
-        check_outputs(files | {self.review: ".html"})
-        check_outputs({self.out and self.out.with_suffix(".csv"): ".csv"})
+        asked.check(self)
 
 
 def main(config: EvaluateConfig) -> "list[Result] | list[Finding] | list[Generalisation]":
     """Measure, write and print; the results, a table after the other, or what else was asked for.
 
     Raises:
-        ValueError: An unknown agent or profile, a checkpoint that doesn't fit, or a file that
-            can't be written.
+        ValueError: An unknown agent or profile, a checkpoint that doesn't fit, a file that can't
+            be written, or options that don't go together.
         OSError: A file couldn't be written after all; the results have been printed.
     """
     from black_maria.rules import Rules
-    from black_maria_agents import load_agents
-    from black_maria_agents.border import uninterrupted
-    from black_maria_agents.console import PlainConsole, progress_on
-    from black_maria_agents.distributed import joined
-    from black_maria_agents.files import replacing
-    from black_maria_agents.measuring import Arena, both_ways, par, report
-    from black_maria_agents.measuring.stopping import MAX_UNTIL
-    from black_maria_agents.review.evaluating import Hands
+    from black_maria_agents.measuring import exploit, generalisation, pairs
 
     config.check()
+    seed, sampled, out, plot = config.seed, config.sampled, config.out, config.plot
     if config.rulesets is not None:
-        from black_maria_agents.measuring import generalisation
-
         return generalisation.command(
-            config.agents or ("champion:universal",), config.rulesets, config.deals or 300,
-            seed=config.seed, greedy=not config.sampled, out=config.out, picture=config.plot,
+            config.agents, config.rulesets, config.deals,
+            seed=seed, greedy=not sampled, out=out, picture=plot,
         )  # fmt: skip
-    rules = Rules.profile(config.rules, config.seats)
+    rules = Rules.profile(config.rules or "three_player", config.seats)
     if config.exploit:
-        from black_maria_agents.measuring import exploit
-
         return exploit.command(
-            config.agents[0], rules, minutes=config.minutes, seed=config.seed,
-            greedy=not config.sampled, out=config.out,
+            config.agents[0], rules, minutes=config.minutes,
+            seed=seed, greedy=not sampled, out=out,
         )  # fmt: skip
-    names = config.agents or (*["champion"] * (rules.packs == 1), "heuristic", "duck")
-    if len(names) < 2:
-        raise ValueError(f"give two or more different agents, not {' '.join(names)}")
-    agents = load_agents(names, rules, greedy=not config.sampled)
-    pairs, whole_matches = both_ways(agents), config.matches is not None
-    games = config.matches or config.deals or (1000 if config.until is None else MAX_UNTIL)
-    with joined() as ranks, ExitStack() as stack:
-        console = PlainConsole(quiet=not ranks.first)
-        arena = Arena(agents, rules, config.seed, whole_matches, ranks=ranks, keep=config.keep)
-        episode = "match" if whole_matches else "hand"
-        hands = Hands(agents, rules, episode, config.review, config.explain)
-        if config.record is not None or config.review is not None or config.explain:
-            arena.on_hands = hands
-        if config.record is not None and ranks.first:
-            hands.target = stack.enter_context(replacing(config.record, "w"))
-        failure: Exception | None = None
-        try:
-            with progress_on(console, "measuring") as progress:
-                arena.play(pairs, games, until=config.until, progress=progress)
-        except KeyboardInterrupt:
-            console.print("interrupted; this is what has been played:")
-        except (OSError, MemoryError) as error:
-            failure = error
-        with uninterrupted():
-            results = arena.results(pairs, games, config.until)
-            if results and ranks.first:
-                about = {"config": dataclasses.asdict(config), "par": par(results[0].unit, rules)}
-                failure = (
-                    report.save(results, rules, about, out=config.out, picture=config.plot)
-                    or failure
-                )
-                show(config, results, rules, console)
-        if failure is not None:
-            raise failure
-        if ranks.first:
-            hands.finish(console)
-        console.check()
-    return results
-
-
-def show(
-    config: EvaluateConfig, results: "list[Result]", rules: "Rules", console: "PlainConsole"
-) -> None:
-    """Print the tables, and what they are of."""
-    from black_maria_agents.measuring import report
-    from black_maria_agents.measuring.stopping import look_points
-
-    console.print(report.result_table(results, rules))
-    if len(results) == 2:
-        console.print(report.gains(results, rules))
-    if results[0].sources:
-        console.print(report.source_table(results, rules))
-    how = "draw from their policy" if config.sampled else "play their likeliest card"
-    console.print(f"{rules.name}, {rules.seats} seats, test seed {config.seed}; checkpoints {how}")
-    if config.until is not None:
-        wide = sum(not result.score.half_width <= config.until for result in results)
-        console.print(
-            f"looks after {', '.join(map(str, look_points(10**9)[:3]))}, … games for "
-            f"± {config.until}" + f"; {wide} of {len(results)} tables never got there" * (wide > 0)
-        )
+    return pairs.command(
+        config.agents, rules, deals=config.deals, matches=config.matches, until=config.until,
+        seed=seed, sampled=sampled, out=out, plot=plot, record=config.record,
+        review=config.review, explain=config.explain, keep=config.keep,
+        about=asdict(config) | {"rules": rules.name, "seats": rules.seats},
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

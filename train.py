@@ -31,8 +31,6 @@ if __name__ == "__main__":  # as long as it starts, which takes seconds; then bo
 
     extras.check("agents", by="train.py")
 
-import dataclasses
-import shutil
 import time
 from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass
@@ -45,18 +43,18 @@ from black_maria_agents import load_agent
 from black_maria_agents.border import border
 from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.distributed import joined
-from black_maria_agents.measuring import Result, gains, measure, play_deals, result_table
-from black_maria_agents.seeds import VALIDATION_SEED
+from black_maria_agents.measuring import Result
 from black_maria_agents.training import PRESETS, DivergenceError, TrainConfig, Training
 from black_maria_agents.training import folder as run_folder
+from black_maria_agents.training.scored import final_table, score
 
 
 @dataclass(frozen=True)
 class Start:
     """What a run starts from."""
 
-    preset: Literal["quick", "standard", "champion", "gpu"] = "quick"
-    """Where the other options' defaults come from."""
+    preset: Literal["quick", "standard", "champion", "gpu"] | None = None
+    """Where the other options' defaults come from, quick unless told."""
     resume: Path | None = None
     """The folder of a run to go on with."""
 
@@ -65,11 +63,13 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
     """Train a new run, or go on with one, and measure the agent.
 
     Raises:
-        ValueError: An impossible setting.
+        ValueError: An impossible setting, or both a configuration and a run to go on with.
         CheckpointError: A checkpoint that can't be used.
         DivergenceError: Something isn't finite any more; the last checkpoint stays.
         OSError: The run's folder can't be written.
     """
+    if resume and config:
+        raise ValueError("resume goes on with the run's own settings: give no config")
     config = config or PRESETS["quick"]
     if not resume:
         config.check_start()
@@ -80,13 +80,9 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
         console = PlainConsole(quiet=not ranks.first)
         folder = resume or Path("runs") / run.config.run
         if ranks.first and not resume:
-            folder = new_run(run, folder)
+            folder = run_folder.new_run(run, folder)
             stack.enter_context(run_folder.alone(folder))
-        console.print(
-            f"{folder}: {run.precision} on {run.config.device}, {run.config.threads} thread"
-            + "s" * (run.config.threads > 1)
-            + f", {ranks.size} processes" * (ranks.size > 1)
-        )
+        console.print(f"{folder}: {run.where}")
         try:
             train(run, folder, console)
             results = final_table(run, str(folder), console) if ranks.first else []
@@ -100,25 +96,12 @@ def main(config: TrainConfig | None = None, resume: Path | None = None) -> list[
         return results
 
 
-def new_run(run: Training, folder: Path) -> Path:
-    """Make a run's folder with its settings and first checkpoint, or none at all."""
-    folder = run_folder.new_folder(folder)
-    try:
-        settings = dataclasses.asdict(run.config) | {"precision": run.precision}
-        run_folder.write_config(folder, settings)
-        run.save(folder / "agent.pt")
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    return folder
-
-
 def train(run: Training, folder: Path, console: PlainConsole) -> None:
     """Update after update; the first process logs and saves each."""
     config, first = run.config, run.ranks.first
     rival = config.best_response_to or "duck"
     others = load_agent(rival, run.rules)
-    start, made, score = time.perf_counter(), -run.decisions, float("nan")
+    start, made, penalty = time.perf_counter(), -run.decisions, float("nan")
     logged = closing(run_folder.Log(folder, run.decisions)) if first else nullcontext()
     with logged as log, progress_on(console, "training", transient=False) as progress:
         if log is not None and log.aside is not None:
@@ -131,43 +114,32 @@ def train(run: Training, folder: Path, console: PlainConsole) -> None:
             figures = {f"losses/{name}": value for name, value in run.figures.items()}
             figures["charts/SPS"] = speed
             if (run.ppo.updates - 1) % config.score_every == 0 or run.done:
-                deals = range(config.score_deals)
-                scores = play_deals(run.agent, others, deals, seed=VALIDATION_SEED, rules=run.rules)
-                figures["charts/penalty"] = score = scores.mean()
+                figures["charts/penalty"] = penalty = score(run, others)
             log.write(run.decisions, figures)
             run.save(folder / "agent.pt")
             progress(run.decisions, config.decisions, (
                 f"{speed:,.0f} decisions/s, entropy {run.figures['entropy']:.2f}, "
-                f"value {run.figures['value_loss']:.3f}, {rival} {score:.1f}"
+                f"value {run.figures['value_loss']:.3f}, {rival} {penalty:.1f}"
             ))  # fmt: skip
     taken, made = time.perf_counter() - start, made + run.decisions
     shares = ", ".join(f"{what} {part / taken:.0%}" for what, part in run.seconds.items())
     console.print(f"{made:,} decisions in {taken:.0f} s: {made / taken:,.0f}/s ({shares})")
 
 
-def final_table(run: Training, name: str, console: PlainConsole) -> list[Result]:
-    """Measure the agent, against bots both ways, or alone against whom it responds to."""
-    rules, target = run.rules, run.config.best_response_to
-    rivals = (target,) if target else ("duck", "heuristic")
-    agents = {name: run.agent} | {rival: load_agent(rival, rules) for rival in rivals}
-    pairs = [pair for rival in rivals for pair in ((name, rival), (rival, name))]
-    pairs = pairs[:1] if target else pairs
-    results = measure(agents, pairs, run.config.final_deals, seed=0, rules=rules)
-    console.print(result_table(results, rules))
-    if target:
-        console.print(gains(results, rules))
-    return results
-
-
 def command_line() -> None:
-    """Read the options, and train."""
+    """Read the options, and train; ``--resume`` has its run's own and takes no others."""
     begin, rest = tyro.cli(Start, return_unknown_args=True, add_help=False)
-    if begin.resume and (rest or begin.preset != "quick"):
+    if begin.resume is None:
+        preset = PRESETS[begin.preset or "quick"]
+        main(tyro.cli(TrainConfig, args=rest, default=preset, description=__doc__))
+        return
+    if begin.preset is not None:
+        rest = ["--preset", begin.preset, *rest]
+    if rest:
         raise ValueError(
             f"--resume goes on with the run's own settings; leave out {' '.join(rest)}"
         )
-    main(tyro.cli(TrainConfig, args=rest, default=PRESETS[begin.preset], description=__doc__),
-         begin.resume)  # fmt: skip
+    main(resume=begin.resume)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria_agents.checkpoint import write
 from black_maria_agents.measuring import (
+    Arena,
     Estimate,
     Result,
     both_ways,
@@ -29,6 +30,7 @@ from black_maria_agents.measuring import (
     report,
     result_table,
     source_table,
+    standing,
 )
 from black_maria_agents.measuring.scores import Scores
 from black_maria_agents.measuring.standing import mixed_table, standings
@@ -207,6 +209,7 @@ def test_files__json_and_csv_hold_all_that_was_measured(tmp_path):
     results = main("duck", "random", "heuristic", deals=20, out=tmp_path / "r.json")
     content = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
     assert content["config"]["deals"] == 20
+    assert content["config"]["rules"] == "three_player"
     assert content["par"] == pytest.approx(43 / 3)
     rows = csv_rows(tmp_path / "r.csv")
     assert len(results) == len(content["results"]) == len(rows) == 6
@@ -268,6 +271,19 @@ def test_record__matches_too(tmp_path):
     hands, damages = record.read(tmp_path / "h.jsonl")
     assert not damages
     assert len(hands) == pytest.approx(6 * (first.hands + second.hands))
+
+
+def test_keep__without_a_hand_to_play_there_is_none_to_review(tmp_path, monkeypatch):
+    keep = tmp_path / "k.npz"
+    main("duck", "random", deals=2, keep=keep)
+    monkeypatch.setattr(Arena, "play", lambda *_, **__: pytest.fail("it has begun to play"))
+    for wanted in ({"explain": True}, {"review": tmp_path / "r.html"}):
+        with pytest.raises(ValueError, match="no hand would be played now: of earlier games only"):
+            main("duck", "random", deals=2, keep=keep, **wanted)
+    with pytest.raises(ValueError, match="no hand would be played now"):
+        main("duck", "random", "heuristic", deals=2, keep=keep, explain=True)
+    with pytest.raises(pytest.fail.Exception, match="it has begun"):
+        main("duck", "random", "heuristic", deals=2, keep=keep, review=tmp_path / "r.html")
 
 
 def test_keep__a_second_call_plays_only_what_is_new(tmp_path):
@@ -362,6 +378,17 @@ def test_standings__who_overlap_share_a_place():
     wide = standings(pair_tables(FIGURES, width=6.0), PANEL)
     assert [(each.name, each.place) for each in wide] == [
         ("good", 1), ("rules", 1), ("duck", 2), ("bad", 2),
+    ]  # fmt: skip
+
+
+def test_standings__who_overlaps_anybody_above_is_not_below_them(monkeypatch):
+    """One whose interval is wide holds those together who stand between."""
+    rated = {"good": Estimate(10, 9), "rules": Estimate(8, 0.5), "duck": Estimate(5, 1),
+             "bad": Estimate(0, 0.5)}  # fmt: skip
+    monkeypatch.setattr(standing, "panel_edge", lambda results, name, panel: rated[name])
+    found = standings(pair_tables(FIGURES), PANEL)
+    assert [(each.name, each.place) for each in found] == [
+        ("good", 1), ("rules", 1), ("duck", 1), ("bad", 2),
     ]  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import sys
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from black_maria_agents.measuring.generalisation import (
     rule_sets,
     summary,
 )
+from black_maria_agents.seeds import TEST_SEEDS
 
 
 def entry(agent, rules, seats, mean, width=1.0):
@@ -49,6 +52,18 @@ def test_edges__are_others_mean_less_own_of_43_points():
     assert generalisation._edges(np.array([[20.0]]), rules) == pytest.approx((33 - 20) / 2)
     moon = Rules(moon="subtract")  # there scores are that already
     assert generalisation._edges(np.array([[4.0]]), moon) == pytest.approx(4)
+
+
+def test_measure__plays_the_test_seeds_deals(monkeypatch):
+    played = []
+
+    def noting(player, rival, deals, *, seed, rules):
+        played.append((rival.name, deals, seed, rules))
+        return np.zeros((len(deals), rules.seats))
+
+    monkeypatch.setattr(generalisation, "play_deals", noting)
+    measure_rule_sets({"duck": partial(load_agent, "duck")}, {"page": Rules()}, 4, seed=5)
+    assert played == [("heuristic", range(4), TEST_SEEDS + 5, Rules())]
 
 
 def test_measure__heuristic_among_its_likes_has_no_edge_and_random_a_bad_one():
@@ -100,6 +115,58 @@ def test_command__measures_prints_and_writes(tmp_path, capsys, monkeypatch):
         (row,) = csv.DictReader(file)
     assert float(row["edge"]) == results[0].edge.mean
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def interrupted_after(number, monkeypatch):
+    """Ctrl-C after so many sets of rules."""
+    each = generalisation.measure_each
+
+    def measure(*arguments, **options):
+        yield from islice(each(*arguments, **options), number)
+        raise KeyboardInterrupt
+
+    sets = {name: HELD_OUT[name].rules for name in ("no pass", "short pack")}
+    monkeypatch.setattr(generalisation, "rule_sets", lambda which: sets)
+    monkeypatch.setattr(generalisation, "measure_each", measure)
+
+
+def test_command__what_was_measured_before_an_interrupt_is_written_and_told(
+    tmp_path, capsys, monkeypatch
+):
+    interrupted_after(1, monkeypatch)
+    out = tmp_path / "edges.json"
+    assert generalisation.command(("duck",), "held-out", 2, out=out) == []
+    said = capsys.readouterr().out
+    assert "interrupted; this is what has been measured" in said
+    assert "no pass" in said
+    assert "short pack" not in said
+    kept = json.loads(out.read_text())
+    assert kept["partial"]
+    assert [each["rules"] for each in kept["results"]] == ["no pass"]
+
+
+def test_command__an_interrupt_before_anything_was_measured_writes_nothing(
+    tmp_path, capsys, monkeypatch
+):
+    interrupted_after(0, monkeypatch)
+    assert generalisation.command(("duck",), "held-out", 2, out=tmp_path / "edges.json") == []
+    assert capsys.readouterr().out.strip() == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_command__edges_are_written_before_they_are_printed(tmp_path, monkeypatch):
+    monkeypatch.setattr(generalisation, "rule_sets", lambda which: {"three_player": Rules()})
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))  # no ±
+    with pytest.raises(UnicodeEncodeError):
+        generalisation.command(("duck",), "held-out", 2, out=tmp_path / "edges.json")
+    assert json.loads((tmp_path / "edges.json").read_text())["results"]
+
+
+def test_command__edges_are_printed_where_they_cannot_be_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(generalisation, "rule_sets", lambda which: {"three_player": Rules()})
+    with pytest.raises(OSError, match="No such file"):
+        generalisation.command(("duck",), "held-out", 2, out=tmp_path / "nowhere" / "edges.json")
+    assert "three_player" in capsys.readouterr().out
 
 
 def test_command__an_agent_that_cannot_play_by_all_is_refused_before_any_card():

@@ -15,6 +15,7 @@ from black_maria_agents.training.match import (
     totals_reached,
     win_chances,
 )
+from black_maria_agents.training.selfplay import SelfPlay
 from test_universal import policy
 
 RULES = Rules()
@@ -50,7 +51,8 @@ def test_totals__begin_at_nothing_and_stay_below_the_limit():
     reached = totals_reached(OUTCOMES, 7, matches=50)
     assert (reached[:50] == 0).all()
     assert reached.max() < 7
-    assert (reached[50:100].sum(axis=1) == 2).all()  # the second hands
+    second = {tuple(totals) for totals in reached[50:100].tolist()}
+    assert second == {(0, 0, 2), (1, 1, 0), (2, 0, 0)}, "the dealer's left deals next"
 
 
 def test_outcomes__are_the_points_from_the_dealer_on():
@@ -81,6 +83,41 @@ def test_match_play__rewards_are_changes_of_the_chance_to_win():
     assert before[1, 0] > before[1, 2] > before[1, 1]
     over = games._chance(np.array([[100, 40, 40], [10, 130, 30]]), np.array([1, 1]))
     assert over.tolist() == [[0, 0.5, 0.5], [1, 0, 0]]
+
+
+def test_match_play__a_hands_reward_by_hand(monkeypatch):
+    games = MatchPlay(RULES, hand_outcomes(load_agent("duck"), RULES, 60), tables=200, seed=3)
+    begin, collect, found = games.tables.start, SelfPlay.collect, {}
+
+    def noting(**given):
+        found.update(given)
+        begin(**given)
+
+    def points(*arguments):
+        rollout = collect(*arguments)
+        found["points"] = -rollout.rewards.sum(axis=0).astype(int)
+        return rollout
+
+    monkeypatch.setattr(games.tables, "start", noting)
+    monkeypatch.setattr(SelfPlay, "collect", points)
+    gained = games.collect(load_agent("champion").policy).rewards[-1]
+    reached = {tuple(totals) for totals in games._reached.tolist()}
+    ended = 0
+    for row, dealer in enumerate(found["dealer"]):
+        before = found["totals"][row]
+        after = before + found["points"][row]
+        seats = [(dealer + place) % 3 for place in range(3)]
+        assert tuple(before[seats].tolist()) in reached, "as a match reaches them, dealer's first"
+        chance, then = np.zeros(3), np.zeros(3)
+        chance[seats] = games.chances[tuple(before[seats])]
+        if after.max() >= 100:
+            ended += 1
+            then = (after == after.min()) / (after == after.min()).sum()
+        else:
+            left = [*seats[1:], seats[0]]  # who deals next
+            then[left] = games.chances[tuple(after[left])]
+        assert gained[row] == pytest.approx(100 * (then - chance), abs=1e-3)
+    assert 0 < ended < 200
 
 
 def test_match_play__starts_follow_from_the_seed_and_differ_between_tables():

@@ -1,14 +1,18 @@
 """A policy that looks ahead: legal, blind, reproducible, and stronger than the bare policy."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
 from black_maria import Rules, Tables, layout_of
+from black_maria.engine import STATE
 from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
+from black_maria_agents.search import policy_search
 from black_maria_agents.search.beliefs import (
     at_the_first_lead,
     effective_number,
@@ -20,7 +24,7 @@ from black_maria_agents.search.beliefs import (
 )
 from black_maria_agents.search.policy_search import PolicySearch
 from black_maria_agents.worlds import sample_worlds
-from helpers import play
+from helpers import play, random_legal
 
 RULES = Rules()
 
@@ -123,6 +127,30 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
     assert (log_likelihood(policy, truth.games)[:, 0] > usual).mean() > 0.8
 
 
+def test_likelihood__by_hand():
+    """Of every card of the others that was one of several, and a tenth of it at random."""
+    policy, generator = untrained(), np.random.default_rng(1)
+    tables, rows = Tables(5, seed=8, history=True), np.arange(5)
+    play(tables, 9)
+    by_seat = np.zeros((5, 3))
+    for _ in range(20):
+        obs, seat = tables.observe()
+        mask = obs["action_mask"]
+        cards, choices = random_legal(mask, generator), mask.sum(axis=1)
+        chance = np.exp(policy.log_probs(obs["observation"], mask).numpy())[rows, cards]
+        by_seat[rows, seat] += np.where(choices > 1, np.log(0.9 * chance + 0.1 / choices), 0)
+        tables.step(cards)
+    obs, seat = tables.observe()
+    truth = sample_worlds(obs["observation"], 1, 1, RULES, obs["history"]).games
+    states = tables.states()
+    for i in range(5):
+        turned = (np.arange(3) + seat[i]) % 3
+        for name in ("holding", "given"):
+            truth[name][i, 0, :3] = states[name][i, turned]
+    others = by_seat.sum(axis=1) - by_seat[rows, seat]
+    assert log_likelihood(policy, truth)[:, 0] == pytest.approx(others, abs=1e-4)
+
+
 def test_likelihood__in_a_play_off_worlds_are_equally_likely_whatever_stands_beside_it():
     tables = Tables(2, seed=8, history=True)
     play(tables, 30)
@@ -195,6 +223,58 @@ def test_resampled__a_world_comes_up_by_its_weight_rounded_up_or_down():
     times = (drawn[:, :, None] == np.arange(64)).sum(axis=1)
     assert (times.sum(axis=1) == 16).all()
     assert (abs(times - 16 * weights) < 1).all()
+
+
+def late(firm=30):
+    """A policy with opinions, tables late enough for a search, and what is seen there."""
+    policy = untrained()
+    with torch.no_grad():
+        policy.policy.cards.weight.mul_(firm)
+    tables = Tables(20, seed=6, history=True)
+    play(tables, 9 + 12)
+    obs, keys = observed(tables)
+    return policy, obs, keys
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_act__half_a_point_outweighs_a_factor_of_e_in_the_policys_opinion(share, monkeypatch):
+    policy, obs, keys = late()
+    prior = policy.log_probs(obs["observation"], obs["action_mask"]).numpy()
+    best, next_best = np.argsort(-prior, axis=1)[:, :2].T
+    gap = prior[np.arange(20), best] - prior[np.arange(20), next_best]
+    several = (prior >= np.log(0.05)).sum(axis=1) > 1
+    assert several.sum() > 5
+
+    def costs(likely, games, worlds, some):
+        rows = np.flatnonzero(np.isin(keys, some))
+        assert np.array_equal(likely, prior[rows] >= np.log(0.05))
+        found = np.full(likely.shape, 1000.0)
+        found[np.arange(len(rows)), best[rows]] = 0.5 * gap[rows] * share
+        found[np.arange(len(rows)), next_best[rows]] = 0
+        return found
+
+    search = PolicySearch(policy, RULES, worlds=1)
+    monkeypatch.setattr(search, "_costs", costs)
+    wanted = np.where(several & (share > 1), next_best, best)
+    assert np.array_equal(search.act(obs, keys), wanted)
+
+
+def test_costs__are_the_teams_mean_over_the_worlds_each_as_often_as_it_came_up(monkeypatch):
+    def made_up(players, games, first, luck):
+        card, hand = first[:, 0].astype(float), games["hand"]
+        return SimpleNamespace(costs=np.stack([card + 100 * hand, card * 0, 3 * card], axis=1))
+
+    monkeypatch.setattr(policy_search, "play_out", made_up)
+    search = PolicySearch(untrained(), RULES, worlds=3, team=[0, 2])
+    games = np.zeros((2, 3), STATE)
+    games["hand"] = [[0, 1, 2], [5, 6, 7]]
+    likely = np.zeros((2, 52), np.bool_)
+    likely[0, [5, 9]], likely[1, 20] = True, True
+    worlds = np.array([[0, 2, 2], [1, 1, 1]])
+    found = search._costs(likely, games, worlds, np.arange(2, dtype=np.uint64))
+    assert found[0, [5, 9]] == pytest.approx([(20 + 400 / 3) / 2, (36 + 400 / 3) / 2])
+    assert found[1, 20] == pytest.approx((80 + 600) / 2)
+    assert (found[~likely] == 0).all()
 
 
 def test_search__improves_on_a_weak_policy():

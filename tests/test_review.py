@@ -373,12 +373,15 @@ def test_comparison__phases_add_up_to_all_and_kinds_to_their_phase(found):
     assert explained(found.decisions, "duck", "champion", "x").row_count == len(lines)
 
 
-def test_evaluate__explains_the_first_two_agents_and_writes_a_review(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("games", [{"deals": 1}, {"matches": 1}], ids=["deals", "matches"])
+def test_evaluate__explains_the_first_two_agents_and_writes_a_review(
+    games, tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(evaluating_module, "review", partial(review, worlds=1))
     monkeypatch.setattr(evaluating_module, "HANDS", 1)
     monkeypatch.setattr(evaluating_module, "EXPLAINED", 1)
     page = tmp_path / "r.html"
-    config = evaluate.EvaluateConfig(("duck", "heuristic"), deals=1, review=page, explain=True)
+    config = evaluate.EvaluateConfig(("duck", "heuristic"), **games, review=page, explain=True)
     evaluate.main(config)
     said = capsys.readouterr().out
     assert "points that duck and heuristic give away in a hand, 2 hands" in said

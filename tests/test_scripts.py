@@ -31,6 +31,7 @@ from black_maria_agents.training import (
     TrainConfig,
     Training,
     folder,
+    scored,
 )
 from helpers import wait_until
 
@@ -199,6 +200,9 @@ def test_train__resume_takes_no_other_options_and_needs_a_run(tmp_path, ended):
     code, words = ended("--resume", "runs/x", "--seed", "2")
     assert code == 1
     assert "leave out --seed 2" in words
+    code, words = ended("--resume", "runs/x", "--preset", "quick")
+    assert code == 1
+    assert "leave out --preset quick" in words
     code, words = ended("--resume", "x")
     assert code == 1
     assert "there is no checkpoint" in words
@@ -340,13 +344,13 @@ def test_run__off_a_terminal_lines_say_how_far_it_is(tmp_path, monkeypatch, caps
 
 def test_run__its_curve_is_of_deals_that_nobody_trains_on_or_is_measured_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    play, seeds = train.play_deals, []
+    play, seeds = scored.play_deals, []
 
     def noting(*arguments, seed, **options):
         seeds.append(seed)
         return play(*arguments, seed=seed, **options)
 
-    monkeypatch.setattr(train, "play_deals", noting)
+    monkeypatch.setattr(scored, "play_deals", noting)
     train.main(CONFIG)
     assert set(seeds) == {VALIDATION_SEED}
     with pytest.raises(ValueError, match="training seeds are"):
@@ -387,7 +391,7 @@ def test_champions_script__has_options_that_train_py_takes_and_makes_agents_befo
             begin, rest = tyro.cli(
                 start, args=options.split(), return_unknown_args=True, add_help=False
             )
-            config = tyro.cli(TrainConfig, args=rest, default=PRESETS[begin.preset])
+            config = tyro.cli(TrainConfig, args=rest, default=PRESETS[begin.preset or "quick"])
             needed = {word for word in options.split() if word.endswith(".pt")}
             assert needed <= made, config.run
             made.add(f"runs/{config.run}/agent.pt")

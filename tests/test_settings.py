@@ -3,6 +3,8 @@
 import dataclasses
 import math
 from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from black_maria_agents.training import (
     Training,
 )
 from black_maria_agents.training.run import device_of
+from test_scripts import train
 
 PLAIN = TrainConfig(decisions=9600, tables=8, width=16, ppo=PPOConfig(minibatch=100))
 
@@ -147,3 +150,81 @@ def test_diverging__weights_that_are_not_finite_stop_by_name(monkeypatch):
         sum(p.sum() for p in ppo.policy.parameters()), {"policy_loss": torch.zeros(())}
     ))  # fmt: skip
     diverging(run, "the critic's value.bias isn't finite")
+
+
+# --- which settings go together -----------------------------------------------------------------
+
+GIVEN = {
+    "mixed": {"rules": "mixed"},
+    "rule_sets": {"rule_sets": 8},
+    "match": {"episode": "match"},
+    "hands": {"hands": 2},
+    "opponents": {"opponents": ("duck",), "opponent_share": 0.5},
+    "snapshots": {"snapshots": 2, "opponent_share": 0.5},
+    "share": {"opponent_share": 0.5},
+    "every": {"snapshot_every": 10},
+    "teachers": {"teachers": ("champion",)},
+    "strength": {"ppo": PPOConfig(teacher_start=0.5)},
+    "response": {"best_response_to": "duck"},
+    "init": {"init_from": "champion"},
+}
+TABLE = """
+mixed     +
+rule_sets +-
+match     --+
+hands     +--+
+opponents --+++
+snapshots --++++
+share     ----++-
+every     -----+--
+teachers  --++++--+
+strength  --------+-
+response  --++----+-+
+init      +-++++--+-++
+"""
+"""Whether each works with every one above it, and last by itself."""
+PAIRS = {
+    (other, name): mark == "+"
+    for name, marks in map(str.split, TABLE.strip().splitlines())
+    for other, mark in zip(GIVEN, marks, strict=False)
+}
+
+
+def test_together__the_table_has_every_pair():
+    assert PAIRS.keys() == {*combinations(GIVEN, 2), *((name, name) for name in GIVEN)}
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_together__settings_work_or_are_refused_before_a_run_starts(pair):
+    settings = GIVEN[pair[0]] | GIVEN[pair[1]]
+    if PAIRS[pair]:
+        TrainConfig(**settings).check_start()
+    else:
+        with pytest.raises(ValueError, match=r"\w") as error:
+            TrainConfig(**settings).check_start()
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"rule_sets": 8}, "rule_sets=8 is of no use without rules=mixed"),
+        ({"snapshot_every": 10}, "snapshot_every=10 is of no use without snapshots"),
+        (
+            {"ppo": PPOConfig(teacher_start=0.5)},
+            "teacher_start=0.5 is of no use without teachers",
+        ),
+    ],
+)
+def test_together__what_nothing_reads_is_refused_in_a_new_run_and_an_old_one_goes_on(
+    settings, words
+):
+    config = TrainConfig(**settings)
+    assert TrainConfig.from_dict(dataclasses.asdict(config)) == config
+    with pytest.raises(ValueError, match=f"^{words}$"):
+        config.check_start()
+
+
+def test_together__a_run_to_go_on_with_has_its_own_settings():
+    with pytest.raises(ValueError, match="resume goes on with the run's own settings"):
+        train.main(PLAIN, resume=Path("runs/x"))

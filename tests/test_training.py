@@ -241,6 +241,14 @@ def test_american_hearts__trains_with_its_moon_and_pass_cycle():
     assert run.decisions == 8 * sum(run.rules.plies(hand) for hand in range(5))
 
 
+def test_american_hearts__a_seat_is_rewarded_by_what_the_others_take():
+    """Where a moon changes a hand's total, points alone don't say who gained."""
+    run = Training(replace(SMALL, rules="american_hearts"))
+    rewards = run.games.collect(run.ppo.policy).rewards
+    assert rewards.any()
+    assert np.abs(rewards.sum(axis=-1)).max() < 1e-4
+
+
 # --- opponents --------------------------------------------------------------------------------
 
 

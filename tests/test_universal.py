@@ -231,6 +231,15 @@ def test_mixed__rules_are_drawn_anew_and_follow_from_the_seed():
     assert not torch.equal(elsewhere[0].features, first[0].features)
 
 
+def test_mixed__every_set_has_deals_of_its_own_and_every_rollout_others():
+    games = MixedPlay(sets=8, tables=8, hands=2, seed=1, seats=3)
+    first, again = games.collect(policy()), games.collect(policy())
+    assert first[0].rules == first[4].rules == again[0].rules == Rules()
+    assert not torch.equal(first[0].features[0], first[4].features[0])
+    assert not torch.equal(first[0].features[0], again[0].features[0])
+    assert [each.rules for each in again[1:4]] == [draw((1, 2, number), 3) for number in (1, 2, 3)]
+
+
 def test_mixed__hands_of_all_rules_count_alike():
     games = MixedPlay(sets=6, tables=12, hands=1, seed=3, seats=4)
     for rollout in games.collect(policy()):

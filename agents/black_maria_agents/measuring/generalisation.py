@@ -7,7 +7,7 @@ hand of 43, so that rules of any stake and any number of seats can be compared a
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from black_maria.bots import make_bot
 from black_maria.rules import PROFILES, Rules
 from black_maria.rulesets import HELD_OUT
 from black_maria_agents.base import Agent
+from black_maria_agents.border import uninterrupted
 from black_maria_agents.console import PlainConsole, progress_on
 from black_maria_agents.files import replacing
 from black_maria_agents.loading import load_agent
@@ -33,6 +34,8 @@ from black_maria_agents.seeds import TEST_SEEDS
 
 RIVAL: Final = "heuristic"
 """Who sits in the other seats."""
+DEALS: Final = 300
+"""Deals of each set of rules, unless told."""
 
 
 def rule_sets(which: str) -> dict[str, Rules]:
@@ -56,7 +59,7 @@ def rule_sets(which: str) -> dict[str, Rules]:
 def command(
     names: Sequence[str],
     which: str,
-    deals: int,
+    deals: int | None = None,
     *,
     seed: int = 0,
     greedy: bool = True,
@@ -65,24 +68,49 @@ def command(
 ) -> "list[Generalisation]":
     """Measure agents by name under many rules, write and print; what ``evaluate.py`` calls.
 
+    Args:
+        names: As for ``load_agent``; ``champion:universal`` where there are none.
+        which: As for ``rule_sets``.
+        deals: Deals of each set of rules, every one in all rotations; ``DEALS`` unless told.
+        seed: Which of the test seeds.
+        greedy: Let checkpoints play their likeliest card; otherwise they draw.
+        out: A JSON file; a CSV file is written beside it.
+        picture: A picture.
+
+    Returns:
+        The edges, none if it was interrupted: what had been measured has been written and printed.
+
     Raises:
         ValueError: An unknown agent, or one that can't play by some of the rules.
         OSError: A file can't be written; the results have been printed.
     """
-    sets = rule_sets(which)
+    names, sets = names or ("champion:universal",), rule_sets(which)
     agents = {name: partial(load_agent, name, greedy=greedy) for name in names}
     for make in agents.values():
         for rules in sets.values():  # a file that doesn't fit is refused before any card
             make(rules)
-    console = PlainConsole()
-    with progress_on(console, "measuring") as progress:
-        results = measure_rule_sets(agents, sets, deals, seed=seed, progress=progress)
-    for table in generalisation_tables(results):
-        console.print(table)
-    about = {"agents": list(names), "rulesets": which, "seed": seed, "rival": RIVAL}
-    save(results, about, out, picture)
+    console, results = PlainConsole(), list[Generalisation]()
+    stopped, failure = False, None
+    try:
+        with progress_on(console, "measuring") as progress:
+            each = measure_each(agents, sets, deals or DEALS, seed=seed, progress=progress)
+            results.extend(each)
+    except KeyboardInterrupt:
+        stopped = True
+        console.print("interrupted; this is what has been measured:" * bool(results))
+    with uninterrupted():
+        if results:
+            about = {"agents": list(names), "rulesets": which, "seed": seed, "rival": RIVAL}
+            try:
+                save(results, about | {"partial": stopped}, out, picture)
+            except OSError as error:
+                failure = error
+            for table in generalisation_tables(results):
+                console.print(table)
+    if failure is not None:
+        raise failure
     console.check()
-    return results
+    return [] if stopped else results
 
 
 @dataclass(frozen=True)
@@ -117,15 +145,27 @@ def measure_rule_sets(
     Returns:
         Agent after agent, in the order of the sets.
     """
-    results: list[Generalisation] = []
-    for agent, make in agents.items():
-        for name, rules in sets.items():
-            progress(len(results), len(agents) * len(sets), f"{agent}: {name}")
-            rival, numbers = make_bot(RIVAL, rules), range(deals)
-            scores = play_deals(make(rules), rival, numbers, seed=TEST_SEEDS + seed, rules=rules)
-            edge = Estimate.of(_edges(scores, rules).mean(axis=1))
-            results.append(Generalisation(agent, name, rules.seats, deals, edge))
-    return results
+    return list(measure_each(agents, sets, deals, seed=seed, progress=progress))
+
+
+def measure_each(
+    agents: Mapping[str, Callable[[Rules], Agent]],
+    sets: Mapping[str, Rules],
+    deals: int,
+    *,
+    seed: int = 0,
+    progress: Callable[[int, int, str], Any] = lambda done, total, text: None,
+) -> Iterator[Generalisation]:
+    """``measure_rule_sets``, one after the other as they are measured."""
+    total = len(agents) * len(sets)
+    pairs = [(agent, name) for agent in agents for name in sets]
+    for done, (agent, name) in enumerate(pairs):
+        progress(done, total, f"{agent}: {name}")
+        rules, numbers = sets[name], range(deals)
+        rival, player = make_bot(RIVAL, rules), agents[agent](rules)
+        scores = play_deals(player, rival, numbers, seed=TEST_SEEDS + seed, rules=rules)
+        edge = Estimate.of(_edges(scores, rules).mean(axis=1))
+        yield Generalisation(agent, name, rules.seats, deals, edge)
 
 
 def _edges(scores: Any, rules: Rules) -> Any:

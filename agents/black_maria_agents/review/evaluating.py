@@ -56,6 +56,23 @@ class Hands:
         self._first: list[record.Hand] = []
         self._compared: tuple[list[record.Hand], ...] = ([], [])
 
+    def check(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """See before play that there will be hands to review.
+
+        Args:
+            pairs: (alone, others) names of those that play now.
+
+        Raises:
+            ValueError: There won't be: the scores of all that is needed were kept.
+        """
+        if (self.page is not None and not pairs) or (
+            self.pair and not {self.pair, self.pair[::-1]}.intersection(pairs)
+        ):
+            raise ValueError(
+                "no hand would be played now: of earlier games only the scores were kept; ask for "
+                "more games, or leave out --review and --explain"
+            )
+
     def __call__(self, states: NDArray[Any], names: Sequence[Sequence[str]]) -> None:
         """Take some hands."""
         every = range(len(states))

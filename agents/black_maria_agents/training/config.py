@@ -127,7 +127,9 @@ class TrainConfig:
         return self.rules == MIXED
 
     def check_start(self) -> None:
-        """Refuse a run that can't be started here, for its name or this machine's cores.
+        """Refuse a new run that can't be started here, or has settings without a use.
+
+        Runs that were started go on: they may come from a version or a machine that let them be.
 
         Raises:
             ValueError: Names the setting and what fits.
@@ -144,6 +146,15 @@ class TrainConfig:
             )
         if self.threads > cores():
             raise ValueError(f"threads={self.threads}: there are {cores()} cores to use here")
+        for name, here, without, unused in (
+            ("rule_sets", self, "rules=mixed", not self.mixed),
+            ("snapshot_every", self, "snapshots", not self.snapshots),
+            ("teacher_start", self.ppo, "teachers", not self.teachers),
+            ("branch_weight", self.ppo, "branches", not self.branches),
+        ):
+            value = getattr(here, name)
+            if unused and value != getattr(type(here), name):
+                raise ValueError(f"{name}={value:g} is of no use without {without}")
 
     @classmethod
     def from_dict(cls, settings: Mapping[str, Any]) -> "TrainConfig":

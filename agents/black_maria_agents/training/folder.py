@@ -8,10 +8,12 @@ from its checkpoint.
 """
 
 import csv
+import dataclasses
 import io
 import itertools
 import json
 import platform
+import shutil
 import subprocess
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +26,7 @@ import torch
 
 from black_maria_agents.distributed import Ranks
 from black_maria_agents.files import InUseError, locked, replacing, sweep
+from black_maria_agents.training.run import Training
 
 FIGURES: Final = (
     *(
@@ -40,6 +43,26 @@ FIGURES: Final = (
 against whom the run responds to."""
 SUM: Final = "crc32"
 """The last column of metrics.csv: of the header, a line feed and the line up to this column."""
+
+
+def new_run(run: Training, path: Path) -> Path:
+    """Make a run's folder with its settings and first checkpoint, or none at all; the folder.
+
+    Args:
+        run: The training, before its first update.
+        path: The folder; a number is added to its name if it is taken.
+
+    Raises:
+        OSError: It can't be written.
+    """
+    folder = new_folder(path)
+    try:
+        write_config(folder, dataclasses.asdict(run.config) | {"precision": run.precision})
+        run.save(folder / "agent.pt")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
 
 
 def new_folder(path: Path) -> Path:

@@ -198,6 +198,14 @@ class Training:
         return self.decisions >= self.config.decisions
 
     @property
+    def where(self) -> str:
+        """What it computes in, on what, with how many threads and processes, in words."""
+        config, processes = self.config, self.ranks.size
+        threads = f"{config.threads} thread" + "s" * (config.threads > 1)
+        together = f", {processes} processes" * (processes > 1)
+        return f"{self.precision} on {config.device}, {threads}{together}"
+
+    @property
     def seconds(self) -> dict[str, float]:
         """Time spent so far, by ``"engine"``, ``"inference"`` and ``"update"``."""
         return self.games.seconds | {"update": self._update_seconds}
