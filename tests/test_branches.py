@@ -92,6 +92,9 @@ def test_costs__a_share_is_drawn_by_the_generator():
     assert 0.2 < part < 0.4
     assert torch.equal(some[some.isfinite()], every[some.isfinite()])
     assert of(0.0, 1).isnan().all()
+    by_table = of(np.arange(24) % 2, 1).isfinite().any(-1)
+    assert by_table[:, 1::2].any(0).all()
+    assert not by_table[:, ::2].any()
 
 
 def test_costs__a_scale_multiplies_them_and_the_rollout_is_otherwise_as_it_was():
@@ -142,6 +145,16 @@ def test_loss__the_cheapest_card_is_learnt():
     assert after > before + 0.3
 
 
+def test_training__branches_are_played_where_the_learner_has_all_seats(monkeypatch):
+    shares = []
+    monkeypatch.setattr(
+        "black_maria_agents.training.run.with_branches",
+        lambda rollout, games, agent, share, rng: shares.append(share) or rollout,
+    )
+    Training(replace(SMALL, opponents=("duck",), opponent_share=0.5)).step()
+    assert sorted(shares[0]) == [0.0] * 8 + [0.5] * 8
+
+
 @pytest.mark.parametrize("change", [{}, {"rules": "mixed", "rule_sets": 4}], ids=["one", "mixed"])
 def test_training__resumes_bit_for_bit(change, tmp_path):
     config = replace(SMALL, **change)
@@ -166,6 +179,7 @@ def test_training__resumes_bit_for_bit(change, tmp_path):
         ({"branches": -0.1}, "branches=-0.1"),
         ({"branches": float("nan")}, "branches"),
         ({"branches": 0.5, "episode": "match"}, "branches=0"),
+        ({"branches": 0.5, "best_response_to": "duck"}, "in every seat"),
         ({"ppo": {"branch_weight": -1.0}}, "branch_weight"),
     ],
 )

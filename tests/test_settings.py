@@ -167,6 +167,7 @@ GIVEN = {
     "strength": {"ppo": PPOConfig(teacher_start=0.5)},
     "response": {"best_response_to": "duck"},
     "init": {"init_from": "champion"},
+    "branches": {"branches": 0.5},
 }
 TABLE = """
 mixed     +
@@ -181,6 +182,7 @@ teachers  --++++--+
 strength  --------+-
 response  --++----+-+
 init      +-++++--+-++
+branches  +--+++--+--++
 """
 """Whether each works with every one above it, and last by itself."""
 PAIRS = {
@@ -213,6 +215,10 @@ def test_together__settings_work_or_are_refused_before_a_run_starts(pair):
         (
             {"ppo": PPOConfig(teacher_start=0.5)},
             "teacher_start=0.5 is of no use without teachers",
+        ),
+        (
+            {"ppo": PPOConfig(branch_weight=1.0)},
+            "branch_weight=1 is of no use without branches",
         ),
     ],
 )

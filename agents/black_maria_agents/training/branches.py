@@ -38,7 +38,7 @@ def with_branches(
     rollout: Rollout,
     games: SelfPlay,
     agent: PolicyAgent,
-    share: float,
+    share: float | NDArray[np.float64],
     rng: np.random.Generator,
     scale: float = 1.0,
 ) -> Rollout:
@@ -48,7 +48,8 @@ def with_branches(
         rollout: What ``games`` have just played.
         games: The time that it takes is added to theirs.
         agent: The policy that played it.
-        share: The part of the choices to look at, 0 … 1, if they are late and open enough.
+        share: The part of the choices to look at, 0 … 1, if they are late and open enough; one
+            for all tables or (N,).
         rng: What they are drawn by.
         scale: What the points are multiplied by.
     """
@@ -59,7 +60,11 @@ def with_branches(
 
 
 def branch_costs(
-    rollout: Rollout, tables: Tables, agent: PolicyAgent, share: float, rng: np.random.Generator
+    rollout: Rollout,
+    tables: Tables,
+    agent: PolicyAgent,
+    share: float | NDArray[np.float64],
+    rng: np.random.Generator,
 ) -> Tensor:
     """Penalty points that cards would have come to, at some of a rollout's choices.
 
@@ -67,7 +72,7 @@ def branch_costs(
         rollout: What was played, T steps at N tables.
         tables: These tables as they were before it; they play it again.
         agent: The policy that played it.
-        share: The part of the choices to look at, if they are late and open enough.
+        share: As for ``with_branches``.
         rng: What they are drawn by.
 
     Returns:

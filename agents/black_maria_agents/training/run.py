@@ -226,7 +226,9 @@ class Training:
                 else:
                     seating = self.pool.seating(ppo.updates, len(games.tables))
                     rollouts = [games.collect(ppo.policy, seating)]
-                    if share := self.config.branches:
+                    if self.config.branches:
+                        ours = (seating.places < 0).all(axis=1)
+                        share = np.where(ours, self.config.branches, 0.0)
                         rng = np.random.default_rng([self.config.seed, number, ranks.rank])
                         rollouts = [with_branches(rollouts[0], games, self.agent, share, rng)]
             start = time.perf_counter()
