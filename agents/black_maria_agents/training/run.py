@@ -40,7 +40,7 @@ from black_maria_agents.training.mixed import MixedPlay
 from black_maria_agents.training.opponents import OpponentPool
 from black_maria_agents.training.ppo import PPO
 from black_maria_agents.training.precision import choose_precision
-from black_maria_agents.training.selfplay import DivergenceError, SelfPlay
+from black_maria_agents.training.selfplay import DivergenceError, Rollout, SelfPlay
 
 
 def device_of(name: str) -> torch.device:
@@ -216,21 +216,12 @@ class Training:
         Raises:
             DivergenceError: A probability, a loss or a weight isn't finite any more.
         """
-        ppo, games, ranks, number = self.ppo, self.games, self.ranks, self.ppo.updates + 1
-        if isinstance(games, MatchPlay):
+        ppo, number = self.ppo, self.ppo.updates + 1
+        if isinstance(self.games, MatchPlay):
             ppo.critic_alone = ppo.updates < CRITIC_ALONE
         try:
             with ppo.precision():
-                if isinstance(games, MixedPlay):
-                    rollouts = games.collect(ppo.policy)
-                else:
-                    seating = self.pool.seating(ppo.updates, len(games.tables))
-                    rollouts = [games.collect(ppo.policy, seating)]
-                    if self.config.branches:
-                        ours = (seating.places < 0).all(axis=1)
-                        share = np.where(ours, self.config.branches, 0.0)
-                        rng = np.random.default_rng([self.config.seed, number, ranks.rank])
-                        rollouts = [with_branches(rollouts[0], games, self.agent, share, rng)]
+                rollouts = self._played()
             start = time.perf_counter()
             self.figures = ppo.update(rollouts, self.decisions / self.config.decisions)
         except DivergenceError as error:
@@ -240,8 +231,21 @@ class Training:
             ) from None
         self._update_seconds += time.perf_counter() - start
         made = sum(rollout.action.numel() for rollout in rollouts)
-        self.decisions += made * ranks.size
+        self.decisions += made * self.ranks.size
         self.pool.add(ppo.updates, ppo.policy)
+
+    def _played(self) -> list[Rollout]:
+        """The rollouts of an update."""
+        ppo, games, branches = self.ppo, self.games, self.config.branches
+        if isinstance(games, MixedPlay):
+            return games.collect(ppo.policy)
+        seating = self.pool.seating(ppo.updates, len(games.tables))
+        rollout = games.collect(ppo.policy, seating)
+        if branches:
+            share = np.where((seating.places < 0).all(axis=1), branches, 0.0)
+            rng = np.random.default_rng([self.config.seed, ppo.updates, self.ranks.rank])
+            rollout = with_branches(rollout, games, self.agent, share, rng)
+        return [rollout]
 
     def save(self, path: Path) -> None:
         """Write a checkpoint that ``resume`` goes on from and ``load_agent`` plays."""
