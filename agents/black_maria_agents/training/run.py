@@ -243,7 +243,7 @@ class Training:
         rollout = games.collect(ppo.policy, seating)
         if branches:
             share = np.where((seating.places < 0).all(axis=1), branches, 0.0)
-            rng = np.random.default_rng([self.config.seed, ppo.updates, self.ranks.rank])
+            rng = np.random.default_rng([self.config.seed, ppo.updates + 1, self.ranks.rank])
             rollout = with_branches(rollout, games, self.agent, share, rng)
         return [rollout]
 
