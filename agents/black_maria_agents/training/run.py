@@ -156,6 +156,8 @@ class Training:
             )
         ppo.policy.load_state_dict(start["policy"])
         ppo.critic.load_state_dict(start["critic"])
+        if config.episode != start["config"].get("episode", "hand"):
+            ppo.critic.forget()  # it expects points, which are no change of the chance to win
         return ppo
 
     def _teacher(self, name: str) -> Policy:
