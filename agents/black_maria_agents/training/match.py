@@ -244,4 +244,5 @@ class MatchPlay(SelfPlay):
         rest = np.take_along_axis(self._endings[out], _from(-dealer)[:, None], axis=2)
         after = (totals[:, None] + rest).reshape(-1, _SEATS)
         then = chances_at(self.chances, after, np.repeat(dealer + 1, rest.shape[1]))
-        return then.reshape(rest.shape).mean(axis=1)
+        guessed: NDArray[np.float64] = then.reshape(rest.shape).mean(axis=1)
+        return guessed
