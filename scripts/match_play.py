@@ -1,7 +1,9 @@
 """What playing for the match can gain: python scripts/match_play.py [--hands N].
 
-Measures hands of the champion's matches (``measuring.match_play``), a few at a time, and writes
-docs/match_play.json; stopped, it goes on from there. Three seconds of one core a hand.
+Prices hands of the champion's matches card by card (``measuring.match_play``), a few at a time,
+and writes docs/match_play.json; stopped, it goes on from there. Three seconds of one core a hand.
+With ``--alone runs/match/agent.pt`` it measures an agent instead, hand by hand
+(``measuring.match_hands``): 3,000 hands take a quarter of a minute.
 """
 
 import json
@@ -14,16 +16,19 @@ import tyro
 from numpy.typing import NDArray
 
 from black_maria.rules import Rules
+from black_maria_agents.base import Agent
 from black_maria_agents.loading import load_agent
+from black_maria_agents.measuring.match_hands import gained
 from black_maria_agents.measuring.match_play import (
     PERIODS,
-    Summary,
+    added,
     decisions,
     gains,
     prospects,
     summaries,
 )
 from black_maria_agents.measuring.report import write_json
+from black_maria_agents.measuring.results import Estimate
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.seeds import TEST_SEEDS
 from black_maria_agents.threads import one_thread
@@ -46,81 +51,112 @@ class Config:
     """Hands, those of earlier calls included; as many of each kind."""
     agent: str = "champion"
     """A network of three_player."""
+    alone: str | None = None
+    """Measure this agent instead, alone among two of the network, hand by hand; writes nothing."""
     out: Path = Path(__file__).parent.parent / "docs" / "match_play.json"
     """The file that it writes, and goes on from."""
     at_once: int = 6
     """Hands side by side, between two writes."""
 
 
+class Matches:
+    """Matches of a policy: how their hands end, and what totals they start from.
+
+    Args:
+        agent: The policy.
+    """
+
+    def __init__(self, agent: PolicyAgent) -> None:
+        """Play hands, and sort totals by what is at stake."""
+        limit = limit_of(agent.rules)
+        self.outcomes = hand_outcomes(agent, agent.rules)
+        self.chances = win_chances(self.outcomes, limit)
+        reached = totals_reached(self.outcomes, limit, MATCHES)
+        self._totals, self._times = np.unique(reached, axis=0, return_counts=True)
+        self._every = prospects(self._totals, self.outcomes, self.chances)
+        self._kinds = np.searchsorted([*PERIODS.values()], self._every.last, side="right") - 1
+        often = np.bincount(self._kinds, self._times, len(PERIODS)) / MATCHES
+        self.hands: dict[str, float] = dict(zip(PERIODS, often.tolist(), strict=True))
+
+    def told(self) -> dict[str, float]:
+        """How much of what hands of a kind change in a seat's chance its own points tell."""
+        weights = self._times[:, None] * self._every.moved
+        return {
+            period: float(np.average(self._every.told[mine], weights=weights[mine]))
+            for kind, period in enumerate(PERIODS)
+            for mine in [self._kinds == kind]
+        }
+
+    def drawn(self, number: int) -> NDArray[np.int64]:
+        """A hand's totals, as often as matches reach them among those of its kind; (3,)."""
+        some = np.flatnonzero(self._kinds == number % len(PERIODS))
+        share = self._times[some] / self._times[some].sum()
+        totals: NDArray[np.int64] = self._totals[
+            np.random.default_rng(number).choice(some, p=share)
+        ]
+        return totals
+
+
 @one_thread()
-def main(config: Config) -> dict[str, Summary]:
-    """Measure the hands that are missing, write, and print."""
-    rules = Rules()
-    agent = load_agent(config.agent, rules)
+def main(config: Config) -> None:
+    """Measure, write, and print."""
+    agent = load_agent(config.agent, Rules())
     if not isinstance(agent, PolicyAgent):
         raise ValueError(f"agent={config.agent}: give a network")
-    outcomes = hand_outcomes(agent, rules)
-    limit = limit_of(rules)
-    chances = win_chances(outcomes, limit)
-    reached = np.unique(totals_reached(outcomes, limit, MATCHES), axis=0, return_counts=True)
-    every = prospects(reached[0], outcomes, chances)
-    kinds = np.searchsorted([*PERIODS.values()], every.last, side="right") - 1
-    often = np.bincount(kinds, reached[1], len(PERIODS)) / MATCHES
-    hands = dict(zip(PERIODS, often.tolist(), strict=True))
-    weights = reached[1][:, None] * every.moved
-    told = {
-        period: float(np.average(every.told[kinds == kind], weights=weights[kinds == kind]))
-        for kind, period in enumerate(PERIODS)
-    }
+    matches = Matches(agent)
+    if config.alone is not None:
+        play(agent, load_agent(config.alone, agent.rules), matches, config.hands)
+    else:
+        measure(agent, matches, config)
+
+
+def measure(agent: PolicyAgent, matches: Matches, config: Config) -> None:
+    """Price the hands that are missing, write after each few, and print."""
     rows: list[dict[str, Any]] = []
     if config.out.exists():
         rows = json.loads(config.out.read_text())["hands"]
+    about = {"agent": config.agent, "rules": agent.rules.name, "told": matches.told()}
     while len(rows) < config.hands:
         first = len(rows)
         numbers = range(first, min(first + config.at_once, config.hands))
-        totals = np.array([drawn(number, reached, kinds) for number in numbers])
+        totals = np.array([matches.drawn(number) for number in numbers])
         found = decisions(agent, totals, seed=TEST_SEEDS, first=first)
-        slopes = prospects(totals, outcomes, chances).slopes
-        gained = gains(agent, found, totals, chances, slopes)
+        slopes = prospects(totals, matches.outcomes, matches.chances).slopes
+        best = gains(agent, found, totals, matches.chances, slopes)
         for hand, number in enumerate(numbers):
             mine = found.hand == hand
             rows.append({
                 "period": [*PERIODS][number % len(PERIODS)],
                 "totals": totals[hand].tolist(),
-                "points": (gained.points[mine].sum(axis=0) / 3).round(5).tolist(),
-                "chance": (gained.chance[mine].sum(axis=0) / 3).round(6).tolist(),
-                "flattered": round(gained.flattered[mine].sum() / 3, 6),
+                "points": (best.points[mine].sum(axis=0) / 3).round(5).tolist(),
+                "chance": (best.chance[mine].sum(axis=0) / 3).round(6).tolist(),
+                "flattered": round(best.flattered[mine].sum() / 3, 6),
             })  # fmt: skip
-        found_so_far = summaries(rows, hands)
-        about = {"agent": config.agent, "rules": rules.name, "told": told}
-        content = {name: asdict(part) for name, part in found_so_far.items()}
-        write_json(config.out, about | {"match": content, "hands": rows})
-    found_so_far = summaries(rows, hands)
-    show(found_so_far)
-    return found_so_far
-
-
-def drawn(
-    number: int, reached: tuple[NDArray[np.int64], NDArray[np.int64]], kinds: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """The totals of a hand, as often as matches reach them among those of its kind."""
-    some = np.flatnonzero(kinds == number % len(PERIODS))
-    share = reached[1][some] / reached[1][some].sum()
-    totals: NDArray[np.int64] = reached[0][np.random.default_rng(number).choice(some, p=share)]
-    return totals
-
-
-def show(found: dict[str, Summary]) -> None:
-    """Print percents of the match."""
+        sums = {kind: asdict(part) for kind, part in summaries(rows, matches.hands).items()}
+        write_json(config.out, about | {"match": sums, "hands": rows})
     print(f"{'hands':8}a match measured {'by points':>15} {'by chance':>15} {'for the match':>15}")
-    for name, part in found.items():
-        print(
-            f"{name:8}{part.hands:7.2f} {part.measured:8}",
-            *(
-                f"{100 * each.mean:8.2f} ± {100 * each.half_width:4.2f}"
-                for each in (part.by_points, part.by_chance, part.for_match)
-            ),
-        )
+    for kind, part in summaries(rows, matches.hands).items():
+        each = percent(part.by_points), percent(part.by_chance), percent(part.for_match)
+        print(f"{kind:8}{part.hands:7.2f} {part.measured:8}", *each)
+
+
+def play(agent: PolicyAgent, alone: Agent, matches: Matches, hands: int) -> None:
+    """Print what an agent gains alone among two of a policy, and the points that it spares."""
+    totals = np.array([matches.drawn(number) for number in range(hands)])
+    found = gained(alone, agent, agent.rules, totals, matches.chances, seed=TEST_SEEDS)
+    print(f"{'hands':8}a match  of the match, %     points a hand")
+    parts = []
+    for kind, (period, often) in enumerate(matches.hands.items()):
+        mine = slice(kind, None, len(PERIODS))
+        parts.append(Estimate.of(often * found.chance[mine]))
+        points = Estimate.of(found.points[mine])
+        print(f"{period:8}{often:7.2f} {percent(parts[-1])} {points.text():>17}")
+    print(f"{'match':8}{sum(matches.hands.values()):7.2f} {percent(added(parts))}")
+
+
+def percent(share: Estimate) -> str:
+    """A share of the win, in percent."""
+    return f"{100 * share.mean:8.2f} ± {100 * share.half_width:4.2f}"
 
 
 if __name__ == "__main__":

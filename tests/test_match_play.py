@@ -11,6 +11,7 @@ import pytest
 from black_maria import Rules
 from black_maria_agents import load_agent
 from black_maria_agents.measuring import match_play
+from black_maria_agents.measuring.match_hands import gained
 from black_maria_agents.measuring.match_play import decisions, gains, prospects, summaries
 from black_maria_agents.seeds import TEST_SEEDS
 from black_maria_agents.training.match import hand_outcomes, win_chances
@@ -137,3 +138,21 @@ def test_script__goes_on_where_it_was_stopped(tmp_path, monkeypatch, capsys):
     assert [hand["period"] for hand in content["hands"]][:4] == ["early", "middle", "late", "early"]
     assert content["match"]["match"]["measured"] == 7
     assert "for the match" in capsys.readouterr().out
+    script.main(script.Config(hands=9, alone="champion"))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-3:] for line in lines[1:4]] == [["0.00", "±", "0.00"]] * 3
+
+
+def test_gained__is_nothing_for_one_of_the_others(champion):
+    totals = np.array([[95, 60, 50], [0, 0, 0]])
+    found = gained(champion, champion, Rules(), totals, by_points(0, 1, 2), seed=TEST_SEEDS)
+    assert (found.chance == 0).all()
+    assert (found.points == 0).all()
+
+
+def test_gained__is_counted_for_the_agents_own_seat(champion):
+    """Where a point costs as much everywhere, a weak agent loses its points in chances."""
+    totals, duck = np.zeros((20, 3), np.int64), load_agent("duck")
+    found = gained(duck, champion, Rules(), totals, by_points(0, 1, 2), seed=TEST_SEEDS)
+    assert found.chance == pytest.approx(SLOPE * found.points)
+    assert found.points.mean() < -3

@@ -344,7 +344,7 @@ def summaries(rows: Sequence[Mapping[str, Any]], hands: Mapping[str, float]) -> 
         columns = by_points, by_chance, by_chance - by_points, flattered, points
         found[period] = Summary(often, len(mine), *(_times(often, column) for column in columns))
     names = [field.name for field in fields(Summary)][2:]
-    sums = (_added([getattr(part, name) for part in found.values()]) for name in names)
+    sums = (added([getattr(part, name) for part in found.values()]) for name in names)
     found["match"] = Summary(sum(hands.values()), len(rows), *sums)
     return found
 
@@ -355,7 +355,7 @@ def _times(often: float, values: NDArray[np.float64]) -> Estimate:
     return Estimate(often * each.mean, often * each.half_width)
 
 
-def _added(parts: Sequence[Any]) -> Estimate:
+def added(parts: Sequence[Estimate]) -> Estimate:
     """The sum of independent estimates."""
     width = math.hypot(*(part.half_width for part in parts))
     return Estimate(sum(part.mean for part in parts), width)
