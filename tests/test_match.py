@@ -1,16 +1,21 @@
 """Playing for the match: chances to win worked out by hand, rewards, starts, rules refused."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+import torch
 
 from black_maria import Rules, Tables
 from black_maria_agents import load_agent
+from black_maria_agents.training import PPOConfig, TrainConfig, Training, run
 from black_maria_agents.training.match import (
     WIN_POINTS,
     MatchPlay,
+    chances_at,
     check_match,
+    endings,
     hand_outcomes,
     totals_reached,
     win_chances,
@@ -69,20 +74,83 @@ def test_outcomes__are_the_points_from_the_dealer_on():
     assert (points[:, 1] == penalties[np.arange(60), (dealer + 1) % 3]).all()
 
 
-def test_match_play__rewards_are_changes_of_the_chance_to_win():
+def test_chances_at__are_the_winners_shares_once_a_match_is_over():
+    chances = win_chances(OUTCOMES, 5)
+    over = chances_at(chances, np.array([[5, 2, 2], [1, 9, 3]]), np.array([1, 1]))
+    assert over.tolist() == [[0, 0.5, 0.5], [1, 0, 0]]
+
+
+@pytest.mark.parametrize("dealer", [0, 1, 2, 3])
+def test_chances_at__count_the_seats_from_the_dealer(dealer):
+    chances = win_chances(OUTCOMES, 5)
+    (found,) = chances_at(chances, np.array([[3, 1, 0]]), np.array([dealer]))
+    from_dealer = np.roll([3, 1, 0], -dealer)
+    assert np.roll(found, -dealer) == pytest.approx(chances[tuple(from_dealer)])
+
+
+def test_endings__share_out_what_is_still_out_as_whole_hands_do():
+    found = endings(OUTCOMES, 40)
+    assert (found.sum(axis=2) == [[0], [1], [2]]).all()
+    assert found.min() == 0
+    whole = {tuple(ending) for ending in found[2].tolist()}
+    assert whole == {tuple(points) for points in OUTCOMES.tolist()}
+
+
+def test_match_play__a_hands_rewards_add_up_to_its_change_of_the_chance(monkeypatch):
     outcomes = hand_outcomes(load_agent("duck"), RULES, 60)
     games = MatchPlay(RULES, outcomes, tables=40, seed=3)
+    seen, changes = [], games._changes
+
+    def watched(*args):
+        seen.extend(args)
+        return changes(*args)
+
+    monkeypatch.setattr(games, "_changes", watched)
     rollout = games.collect(load_agent("champion").policy)
-    assert (rollout.rewards[:-1] == 0).all()  # a hand's points aren't rewarded by themselves
-    gained = rollout.rewards[-1]
-    assert np.abs(gained.sum(axis=1)).max() < 1e-3
-    assert 0 < np.abs(gained).max() <= WIN_POINTS
-    totals = np.array([[99, 40, 40], [12, 99, 50]])
-    before = games._chance(totals, np.array([0, 2]))
-    assert before[0, 0] < before[0, 1]
-    assert before[1, 0] > before[1, 2] > before[1, 1]
-    over = games._chance(np.array([[100, 40, 40], [10, 130, 30]]), np.array([1, 1]))
-    assert over.tolist() == [[0, 0.5, 0.5], [1, 0, 0]]
+    points, before, dealer = seen
+    after = before - points.sum(axis=0).astype(int)
+    change = chances_at(games.chances, after, dealer + 1) - chances_at(
+        games.chances, before, dealer
+    )
+    assert rollout.rewards.sum(axis=0) == pytest.approx(WIN_POINTS * change, abs=1e-3)
+    assert (rollout.rewards[~points.any(axis=2)] == 0).all()
+    assert np.count_nonzero(rollout.rewards.any(axis=2).sum(axis=0) > 3) > 30  # trick by trick
+
+
+def test_match_play__who_has_lost_the_match_has_nothing_more_to_lose_in_the_hand():
+    """In the last hand, from 95 : 60 : 50, the first seat takes the Queen, and later a heart."""
+    outcomes = hand_outcomes(load_agent("duck"), RULES, 60)
+    games = MatchPlay(RULES, outcomes, tables=1, seed=3)
+    fell = [[1, 0, 0], [13, 0, 0], [1, 0, 0], [0, 0, 17], [0, 11, 0]]
+    points = -np.array(fell, np.float32)[:, None]
+    changes = games._changes(points, np.array([[95, 60, 50]]), np.array([0]))[:, 0]
+    before = games.chances[95, 60, 50]
+    assert changes[:2, 0].sum() == pytest.approx(-before[0])
+    assert (changes[2:, 0] == 0).all()
+    assert changes[3, 2] < 0 < changes[3, 1]  # 67 to 60 points, and eleven still out
+    assert changes.sum(axis=0) == pytest.approx([0, 0, 1] - before)  # 71 to 67
+
+
+def test_match__a_critic_of_hands_begins_anew_and_goes_on_when_resumed(tmp_path, monkeypatch):
+    duck = load_agent("duck")
+    monkeypatch.setattr(run, "hand_outcomes", lambda *_: hand_outcomes(duck, RULES, 60))
+    settings = TrainConfig(
+        tables=8, width=16, decisions=2000, threads=1, precision="float32",
+        ppo=PPOConfig(minibatch=100),
+    )  # fmt: skip
+    of_hands = Training(settings)
+    of_hands.save(tmp_path / "hands.pt")
+    assert of_hands.ppo.critic.value.weight.any()
+    start = {"episode": "match", "init_from": str(tmp_path / "hands.pt")}
+    training = Training(replace(settings, **start))
+    critic = training.ppo.critic
+    assert not critic.value.weight.any()
+    assert torch.equal(critic.body.trunk_in.weight, of_hands.ppo.critic.body.trunk_in.weight)
+    training.step()
+    training.save(tmp_path / "match.pt")
+    resumed = Training.resume(tmp_path / "match.pt").ppo.critic
+    assert critic.value.weight.any()
+    assert torch.equal(resumed.value.weight, critic.value.weight)
 
 
 def test_match_play__a_hands_reward_by_hand(monkeypatch):

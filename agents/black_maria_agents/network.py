@@ -178,6 +178,11 @@ class OracleCritic(nn.Module):
         value: Tensor = self.value(whole).float()
         return value.squeeze(-1)
 
+    def forget(self) -> None:
+        """Expect nothing again, and keep how the cards are read."""
+        nn.init.zeros_(self.value.weight)
+        nn.init.zeros_(self.value.bias)
+
 
 def _features(layout: Layout, blocks: Iterable[str] | None, clauses: tuple[str, ...]) -> Features:
     """What a network reads: with the rules, of a layout that has all."""

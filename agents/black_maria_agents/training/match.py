@@ -21,11 +21,12 @@ from black_maria_agents.training.selfplay import Rollout, Seating, SelfPlay
 
 HANDS: Final = 16_384
 """Hands that tell how often a hand ends with which points."""
+ENDINGS: Final = 32
+"""Ways in which what is still out of a hand may fall, to guess the chance to win within it."""
 WIN_POINTS: Final = 100
 """Penalty points that a match is worth, so that rewards are about as large as in single hands."""
 CRITIC_ALONE: Final = 20
-"""Updates of the critic before the policy moves: one from single hands expects points to come, and
-would praise whoever has taken them already."""
+"""Updates of the critic before the policy moves; one from single hands starts from nothing."""
 _SEATS: Final = 3
 
 
@@ -66,9 +67,8 @@ def hand_outcomes(agent: Agent, rules: Rules, hands: int = HANDS) -> NDArray[np.
         actions[rows] = agent.act(part, tables.keys()[rows])
         playing &= ~tables.step(actions, playing)[1]
     states = tables.states()
-    from_dealer = (states["dealer"][:, None] + np.arange(_SEATS)) % _SEATS
     points = states["penalties"][:, :_SEATS].astype(np.int64)
-    return np.take_along_axis(points, from_dealer.astype(np.int64), axis=1)
+    return np.take_along_axis(points, _from(states["dealer"].astype(np.int64)), axis=1)
 
 
 def win_chances(outcomes: NDArray[np.int64], limit: int) -> NDArray[np.float64]:
@@ -120,6 +120,29 @@ def _work_back(
                         here[2] += weights[k] * then[1]
 
 
+def chances_at(
+    chances: NDArray[np.float64], totals: NDArray[np.int64], dealer: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Each seat's chance to win, (N, 3), before a hand, or its share if the match is over.
+
+    Args:
+        chances: From ``win_chances``.
+        totals: (N, 3), by seat.
+        dealer: (N,), who deals the hand; a seat, modulo 3.
+    """
+    over = totals.max(axis=1) >= len(chances)
+    best = totals == totals.min(axis=1, keepdims=True)
+    won = best / best.sum(axis=1, keepdims=True)
+    ahead = np.where(over[:, None], 0, np.take_along_axis(totals, _from(dealer), axis=1))
+    from_dealer = chances[ahead[:, 0], ahead[:, 1], ahead[:, 2]]
+    return np.where(over[:, None], won, np.take_along_axis(from_dealer, _from(-dealer), axis=1))
+
+
+def _from(first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The seats from these on, (N, 3); from minus a dealer: the seats' places after the dealer."""
+    return (first[:, None] + np.arange(_SEATS)) % _SEATS
+
+
 def totals_reached(
     outcomes: NDArray[np.int64], limit: int, matches: int = 4096
 ) -> NDArray[np.int64]:
@@ -139,8 +162,32 @@ def totals_reached(
     return np.concatenate(found)
 
 
+def endings(outcomes: NDArray[np.int64], count: int = ENDINGS) -> NDArray[np.int64]:
+    """Ways in which what is still out of a hand may fall: as whole hands do, in proportion.
+
+    Args:
+        outcomes: As for ``win_chances``, of hands of P points; some are drawn among them.
+        count: How many ways, K.
+
+    Returns:
+        (P + 1, K, 3): by the points still out, what falls to dealer, left and right; whole
+        points, and as many as are out.
+    """
+    drawn = np.random.default_rng(len(outcomes)).choice(outcomes, count)
+    points = int(drawn[0].sum())
+    out = np.arange(points + 1)[:, None, None]
+    upto = np.rint(drawn.cumsum(axis=1) * out / points).astype(np.int64)
+    return np.diff(upto, axis=2, prepend=0)
+
+
 class MatchPlay(SelfPlay):
     """Plays single hands of matches; each is rewarded by what it changes in the chance to win.
+
+    The change is given out trick by trick, so that a card is credited with what it did: each
+    trick with points earns the change that it makes in the chance as guessed from the hand so
+    far, where what is still out falls as whole hands do (``endings``). Such a reward by a
+    potential leaves the best play as it is (Ng, Harada and Russell 1999): a hand's rewards add up
+    to the change from the chance before it to the chance after it, whatever was guessed between.
 
     Args:
         rules: The rules to play by; see ``check_match``.
@@ -152,34 +199,50 @@ class MatchPlay(SelfPlay):
         """Work the chances out."""
         check_match(rules)
         super().__init__(rules, hands=1, **arguments)
-        self._limit = limit_of(rules)
-        self.chances = win_chances(outcomes, self._limit)
-        self._reached = totals_reached(outcomes, self._limit)
+        self.chances = win_chances(outcomes, limit_of(rules))
+        self._reached = totals_reached(outcomes, limit_of(rules))
+        self._endings = endings(outcomes)
         self._first = arguments.get("first_table", 0)
 
     def collect(self, policy: Policy, seating: Seating | None = None) -> Rollout:  # type: ignore[override]
         """Play a hand at every table, from totals drawn by (seed, hand, table)."""
-        tables, seats = len(self.tables), np.arange(_SEATS)
+        tables = len(self.tables)
         rng = np.random.default_rng([self._seed, self.next_hand, self._first])
         from_dealer = self._reached[rng.integers(len(self._reached), size=tables)]
         dealer = rng.integers(_SEATS, size=tables)
-        place = (seats - dealer[:, None]) % _SEATS  # of each seat, counted from the dealer
-        before = np.take_along_axis(from_dealer, place, axis=1)
+        before = np.take_along_axis(from_dealer, _from(-dealer), axis=1)
         self.tables.start(totals=before, dealer=dealer, seed=self._seed, hand=self.next_hand)
         rollout = super().collect(policy, seating)
-        after = before - rollout.rewards.sum(axis=0).astype(np.int64)
-        change = self._chance(after, dealer + 1) - self._chance(before, dealer)
-        rewards = np.zeros_like(rollout.rewards)
-        rewards[-1] = WIN_POINTS * change
-        return replace(rollout, rewards=rewards)
+        rewards = self._changes(rollout.rewards, before, dealer)
+        return replace(rollout, rewards=WIN_POINTS * rewards)
 
-    def _chance(self, totals: NDArray[np.int64], dealer: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Each seat's chance to win, (N, 3), with these totals and a dealer who deals next."""
-        over = totals.max(axis=1) >= self._limit
-        best = totals == totals.min(axis=1, keepdims=True)
-        won = best / best.sum(axis=1, keepdims=True)
-        seats = (dealer[:, None] + np.arange(_SEATS)) % _SEATS
-        ahead = np.where(over[:, None], 0, np.take_along_axis(totals, seats, axis=1))
-        from_dealer = self.chances[ahead[:, 0], ahead[:, 1], ahead[:, 2]]
-        place = (np.arange(_SEATS) - dealer[:, None]) % _SEATS
-        return np.where(over[:, None], won, np.take_along_axis(from_dealer, place, axis=1))
+    def _changes(
+        self, points: NDArray[np.float32], before: NDArray[np.int64], dealer: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """What each step changes in the seats' chances to win, (T, N, 3).
+
+        Args:
+            points: (T, N, 3), minus the penalty points that fell to each seat at each step.
+            before: (N, 3), the totals before the hand.
+            dealer: (N,), who dealt it.
+        """
+        changes = np.zeros(points.shape, np.float32)
+        chance, totals = chances_at(self.chances, before, dealer), before.copy()
+        for t, fell in enumerate(points):
+            totals -= fell.astype(np.int64)
+            rows = np.flatnonzero(fell.any(axis=1))
+            now = self._guessed(totals[rows], before[rows], dealer[rows])
+            changes[t, rows] = now - chance[rows]
+            chance[rows] = now
+        return changes
+
+    def _guessed(
+        self, totals: NDArray[np.int64], before: NDArray[np.int64], dealer: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Each seat's chance to win, (N, 3), within a hand; the true one once all points fell."""
+        out = self.tables.rules.hand_points - (totals - before).sum(axis=1)
+        rest = np.take_along_axis(self._endings[out], _from(-dealer)[:, None], axis=2)
+        after = (totals[:, None] + rest).reshape(-1, _SEATS)
+        then = chances_at(self.chances, after, np.repeat(dealer + 1, rest.shape[1]))
+        guessed: NDArray[np.float64] = then.reshape(rest.shape).mean(axis=1)
+        return guessed

@@ -171,6 +171,8 @@ class Training:
                 adopt(network, weights, features_of(layout_of(rules_of(start)), start["blocks"]))
             else:
                 network.load_state_dict(weights)
+        if config.episode != start["config"].get("episode", "hand"):
+            ppo.critic.forget()  # it expects points, which are no change of the chance to win
         return ppo
 
     def _teacher(self, name: str) -> Policy:
