@@ -116,22 +116,24 @@ def measure(agent: PolicyAgent, matches: Matches, config: Config) -> None:
     if config.out.exists():
         rows = json.loads(config.out.read_text())["hands"]
     about = {"agent": config.agent, "rules": agent.rules.name, "told": matches.told()}
-    while len(rows) < config.hands:
-        first = len(rows)
-        numbers = range(first, min(first + config.at_once, config.hands))
+    missing = sorted({*range(config.hands)} - {row["number"] for row in rows})
+    for start in range(0, len(missing), config.at_once):
+        numbers = missing[start : start + config.at_once]
         totals = np.array([matches.drawn(number) for number in numbers])
-        found = decisions(agent, totals, seed=TEST_SEEDS, first=first)
+        found = decisions(agent, totals, numbers, seed=TEST_SEEDS)
         slopes = prospects(totals, matches.outcomes, matches.chances).slopes
         best = gains(agent, found, totals, matches.chances, slopes)
         for hand, number in enumerate(numbers):
             mine = found.hand == hand
             rows.append({
+                "number": number,
                 "period": [*PERIODS][number % len(PERIODS)],
                 "totals": totals[hand].tolist(),
                 "points": (best.points[mine].sum(axis=0) / 3).round(5).tolist(),
                 "chance": (best.chance[mine].sum(axis=0) / 3).round(6).tolist(),
                 "flattered": round(best.flattered[mine].sum() / 3, 6),
             })  # fmt: skip
+        rows.sort(key=lambda row: int(row["number"]))
         sums = {kind: asdict(part) for kind, part in summaries(rows, matches.hands).items()}
         write_json(config.out, about | {"match": sums, "hands": rows})
     print(f"{'hands':8}a match measured {'by points':>15} {'by chance':>15} {'for the match':>15}")

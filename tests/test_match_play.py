@@ -30,7 +30,7 @@ def champion():
 def hands(champion):
     """Two hands from nothing, and their decisions."""
     totals = np.zeros((2, 3), np.int64)
-    return totals, decisions(champion, totals, seed=TEST_SEEDS)
+    return totals, decisions(champion, totals, range(2), seed=TEST_SEEDS)
 
 
 def by_points(*seats):

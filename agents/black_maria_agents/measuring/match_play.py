@@ -114,17 +114,16 @@ class Decisions:
 
 
 def decisions(
-    agent: PolicyAgent, totals: NDArray[np.int64], *, seed: int, first: int = 0
+    agent: PolicyAgent, totals: NDArray[np.int64], numbers: Sequence[int], *, seed: int
 ) -> Decisions:
     """Play hands, the policy in all seats, seat 0 their dealer.
 
     Args:
         agent: The policy; it plays its likeliest cards.
         totals: (H, 3), match points before each hand, by seat.
+        numbers: Of the hands' tables, H.
         seed: The deals' seed.
-        first: Number of the first hand's table.
     """
-    numbers = np.arange(first, first + len(totals))
     tables = Tables(numbers, agent.rules, seed=seed, history=True, deal_on=False)
     tables.start(totals=totals, dealer=0, seed=seed)
     found: list[tuple[NDArray[Any], ...]] = []
