@@ -89,6 +89,24 @@ def test_packing__what_is_asked_on_a_device_stays_there(clauses):
     assert seen.hidden.shape == (7, hidden_size(LAYOUT))
 
 
+def test_draw__is_a_legal_card_however_the_probabilities_are_added(monkeypatch):
+    """On a GPU sums are rounded in another order: here each is off by its last bits."""
+    cumsum, noise = torch.Tensor.cumsum, torch.Generator().manual_seed(0)
+
+    def rounded(tensor, dim):
+        off = 1 + 3e-7 * (torch.rand(tensor.shape, generator=noise) - 0.5)
+        return cumsum(tensor, dim) * off
+
+    log_probs = torch.full((4000, 52), -torch.inf)
+    log_probs[:, [3, 20, 40]] = torch.tensor([0.25, 0.5, 0.25]).log()
+    uniform = torch.tensor([0.25, 0.75, 1 - 2**-23, 0.0]).repeat(1000)  # where sums are equal
+    monkeypatch.setattr(torch.Tensor, "cumsum", rounded)
+    cards = draw(log_probs, uniform)
+    assert set(cards.tolist()) == {3, 20, 40}
+    assert set(cards[2::4].tolist()) == {40}
+    assert set(cards[3::4].tolist()) == {3}
+
+
 # --- halves in turn -----------------------------------------------------------------------------
 
 
