@@ -1,5 +1,7 @@
 """Rollouts for a device, played on the CPU: rows packed and unpacked, halves that take turns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -149,6 +151,17 @@ def test_in_turns__is_learnt_from():
     _, figures = ppo.losses(ppo.batch(rollout), 0.0)
     assert figures["ratio_error"] < 1e-5
     ppo.update(rollout, 0.0)
+
+
+def test_losses__are_computed_where_the_rows_are():
+    """As for what is asked: nothing that is left on the CPU."""
+    ppo = PPO(policy_of(), OracleCritic(LAYOUT, 16), PPOConfig(minibatch=100))
+    batch = ppo.batch(collect(ppo.policy, in_turns=True))
+    meta = {name: part.to("meta") for name, part in batch.tensors().items()}
+    ppo.policy.to("meta")
+    ppo.critic.to("meta")
+    loss, figures = ppo.losses(replace(batch, **meta), 0.5)
+    assert {each.device.type for each in (loss, *figures.values())} == {"meta"}
 
 
 def test_in_turns__stops_at_what_is_not_finite():
