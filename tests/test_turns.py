@@ -1,5 +1,7 @@
 """Rollouts for a device, played on the CPU: rows packed and unpacked, halves that take turns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -89,6 +91,24 @@ def test_packing__what_is_asked_on_a_device_stays_there(clauses):
     assert seen.hidden.shape == (7, hidden_size(LAYOUT))
 
 
+def test_draw__is_a_legal_card_however_the_probabilities_are_added(monkeypatch):
+    """On a GPU sums are rounded in another order: here each is off by its last bits."""
+    cumsum, noise = torch.Tensor.cumsum, torch.Generator().manual_seed(0)
+
+    def rounded(tensor, dim):
+        off = 1 + 3e-7 * (torch.rand(tensor.shape, generator=noise) - 0.5)
+        return cumsum(tensor, dim) * off
+
+    log_probs = torch.full((4000, 52), -torch.inf)
+    log_probs[:, [3, 20, 40]] = torch.tensor([0.25, 0.5, 0.25]).log()
+    uniform = torch.tensor([0.25, 0.75, 1 - 2**-23, 0.0]).repeat(1000)  # where sums are equal
+    monkeypatch.setattr(torch.Tensor, "cumsum", rounded)
+    cards = draw(log_probs, uniform)
+    assert set(cards.tolist()) == {3, 20, 40}
+    assert set(cards[2::4].tolist()) == {40}
+    assert set(cards[3::4].tolist()) == {3}
+
+
 # --- halves in turn -----------------------------------------------------------------------------
 
 
@@ -131,6 +151,17 @@ def test_in_turns__is_learnt_from():
     _, figures = ppo.losses(ppo.batch(rollout), 0.0)
     assert figures["ratio_error"] < 1e-5
     ppo.update(rollout, 0.0)
+
+
+def test_losses__are_computed_where_the_rows_are():
+    """As for what is asked: nothing that is left on the CPU."""
+    ppo = PPO(policy_of(), OracleCritic(LAYOUT, 16), PPOConfig(minibatch=100))
+    batch = ppo.batch(collect(ppo.policy, in_turns=True))
+    meta = {name: part.to("meta") for name, part in batch.tensors().items()}
+    ppo.policy.to("meta")
+    ppo.critic.to("meta")
+    loss, figures = ppo.losses(replace(batch, **meta), 0.5)
+    assert {each.device.type for each in (loss, *figures.values())} == {"meta"}
 
 
 def test_in_turns__stops_at_what_is_not_finite():

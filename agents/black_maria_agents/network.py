@@ -257,15 +257,18 @@ def uniform_of(keys: NDArray[np.uint64]) -> NDArray[np.float32]:
 
 
 def draw(log_probs: Tensor, uniform: Tensor) -> Tensor:
-    """A card for every row, (B,) int64: the one at which the probabilities' sum passes u.
+    """A card for every row, (B,) int64: the first at which the probabilities' sum passes u.
+
+    A GPU adds in an order of its own, by which a sum may be less than the one before it, or grow
+    by cards that have no probability. So only legal cards' sums count, and u is of their largest.
 
     Args:
         log_probs: (B, 52) float32.
         uniform: (B,) float32, from ``uniform_of``.
     """
-    cumulative = log_probs.exp().cumsum(-1)
-    threshold = uniform[:, None] * cumulative[:, -1:]
-    return (cumulative <= threshold).sum(-1)
+    cumulative = log_probs.exp().cumsum(-1).masked_fill(log_probs == -torch.inf, 0)
+    threshold = uniform[:, None] * cumulative.amax(-1, keepdim=True)
+    return (cumulative > threshold).to(torch.uint8).argmax(-1)
 
 
 class PolicyAgent:
