@@ -84,6 +84,14 @@ def test_act__passes_and_plays_the_first_tricks_as_the_policy_does(history):
         tables.step(cards)
 
 
+def test_late__never_in_the_pass_also_where_no_trick_is_early():
+    rules = Rules(removed=range(37))  # five tricks
+    search, tables = PolicySearch(untrained(rules), rules), Tables(4, rules, seed=1)
+    for plies, late in ((0, False), (8, False), (1, True)):
+        play(tables, plies)
+        assert (search._late(tables.observe()[0]["observation"]) == late).all()
+
+
 @pytest.mark.parametrize("plies", [0, 5, 9, 33, 58])
 @pytest.mark.parametrize(
     "profile", [("three_player", 3), ("american_hearts", 4), ("traditional", 5)]
@@ -225,7 +233,7 @@ def test_resampled__a_world_comes_up_by_its_weight_rounded_up_or_down():
     assert (abs(times - 16 * weights) < 1).all()
 
 
-def late(firm=30):
+def late(firm=100):
     """A policy with opinions, tables late enough for a search, and what is seen there."""
     policy = untrained()
     with torch.no_grad():
@@ -244,6 +252,7 @@ def test_act__half_a_point_outweighs_a_factor_of_e_in_the_policys_opinion(share,
     gap = prior[np.arange(20), best] - prior[np.arange(20), next_best]
     several = (prior >= np.log(0.05)).sum(axis=1) > 1
     assert several.sum() > 5
+    assert ((obs["action_mask"] == 1) & (prior < np.log(0.05))).any(), "unlikely ones, too"
 
     def costs(likely, games, worlds, some):
         rows = np.flatnonzero(np.isin(keys, some))
