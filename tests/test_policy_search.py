@@ -12,7 +12,7 @@ from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.search import policy_search
+from black_maria_agents.search import beliefs, policy_search
 from black_maria_agents.search.beliefs import (
     at_the_first_lead,
     effective_number,
@@ -133,6 +133,25 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
             truth.games[name][i, 0, :3] = states[name][i, turned]
     usual = np.median(log_likelihood(policy, drawn.games), axis=1)
     assert (log_likelihood(policy, truth.games)[:, 0] > usual).mean() > 0.8
+
+
+def test_likelihood__hopeless_worlds_are_given_up_and_the_others_are_what_they_were(monkeypatch):
+    policy = untrained(width=64)
+    with torch.no_grad():
+        policy.policy.cards.weight.mul_(300)
+    tables = Tables(10, seed=8, history=True)
+    for _ in range(30):
+        obs, _ = tables.observe()
+        tables.step(policy.act(obs, tables.keys()))
+    obs, _ = tables.observe()
+    games = sample_worlds(obs["observation"], 30, 1, RULES, obs["history"]).games
+    every = log_likelihood(policy, games)
+    monkeypatch.setattr(beliefs, "HOPELESS", 2.0)
+    found = log_likelihood(policy, games)
+    given_up = np.isneginf(found)
+    assert 0.1 < given_up.mean() < 0.9
+    assert np.array_equal(found[~given_up], every[~given_up])
+    assert (found >= found.max(axis=1, keepdims=True) - 2)[~given_up].all()
 
 
 def test_likelihood__by_hand():
