@@ -252,6 +252,13 @@ def test_resampled__a_world_comes_up_by_its_weight_rounded_up_or_down():
     assert (abs(times - 16 * weights) < 1).all()
 
 
+def test_resampled__the_grid_starts_where_the_rows_key_says():
+    weights = np.array([[0.1, 0.5, 0.4]] * 3)  # they end at 0.1, 0.6 and 1
+    keys = np.array([0, 2**62, 3 * 2**62], dtype=np.uint64)  # 0, a quarter, three quarters
+    # points at (k + start) / 2
+    assert resampled(weights, 2, keys).tolist() == [[0, 1], [1, 2], [1, 2]]
+
+
 def late(firm=100):
     """A policy with opinions, tables late enough for a search, and what is seen there."""
     policy = untrained()
