@@ -212,7 +212,7 @@ def test_lock__one_at_a_time_also_while_it_is_made_and_removed(tmp_path):
     (tmp_path / "number").write_text("0")
     processes = [python(TURNS, tmp_path) for _ in range(3)]
     for process in processes:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=600)
         assert not process.returncode, errors
     assert (tmp_path / "number").read_text() == "300"
 

@@ -12,7 +12,7 @@ from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
-from black_maria_agents.search import policy_search
+from black_maria_agents.search import beliefs, policy_search
 from black_maria_agents.search.beliefs import (
     at_the_first_lead,
     effective_number,
@@ -84,6 +84,14 @@ def test_act__passes_and_plays_the_first_tricks_as_the_policy_does(history):
         tables.step(cards)
 
 
+def test_late__never_in_the_pass_also_where_no_trick_is_early():
+    rules = Rules(removed=range(37))  # five tricks
+    search, tables = PolicySearch(untrained(rules), rules), Tables(4, rules, seed=1)
+    for plies, late in ((0, False), (8, False), (1, True)):
+        play(tables, plies)
+        assert (search._late(tables.observe()[0]["observation"]) == late).all()
+
+
 @pytest.mark.parametrize("plies", [0, 5, 9, 33, 58])
 @pytest.mark.parametrize(
     "profile", [("three_player", 3), ("american_hearts", 4), ("traditional", 5)]
@@ -125,6 +133,25 @@ def test_likelihood__a_world_in_which_the_policy_plays_like_this_weighs_more():
             truth.games[name][i, 0, :3] = states[name][i, turned]
     usual = np.median(log_likelihood(policy, drawn.games), axis=1)
     assert (log_likelihood(policy, truth.games)[:, 0] > usual).mean() > 0.8
+
+
+def test_likelihood__hopeless_worlds_are_given_up_and_the_others_are_what_they_were(monkeypatch):
+    policy = untrained(width=64)
+    with torch.no_grad():
+        policy.policy.cards.weight.mul_(300)
+    tables = Tables(10, seed=8, history=True)
+    for _ in range(30):
+        obs, _ = tables.observe()
+        tables.step(policy.act(obs, tables.keys()))
+    obs, _ = tables.observe()
+    games = sample_worlds(obs["observation"], 30, 1, RULES, obs["history"]).games
+    every = log_likelihood(policy, games)
+    monkeypatch.setattr(beliefs, "HOPELESS", 2.0)
+    found = log_likelihood(policy, games)
+    given_up = np.isneginf(found)
+    assert 0.1 < given_up.mean() < 0.9
+    assert np.array_equal(found[~given_up], every[~given_up])
+    assert (found >= found.max(axis=1, keepdims=True) - 2)[~given_up].all()
 
 
 def test_likelihood__by_hand():
@@ -225,7 +252,14 @@ def test_resampled__a_world_comes_up_by_its_weight_rounded_up_or_down():
     assert (abs(times - 16 * weights) < 1).all()
 
 
-def late(firm=30):
+def test_resampled__the_grid_starts_where_the_rows_key_says():
+    weights = np.array([[0.1, 0.5, 0.4]] * 3)  # they end at 0.1, 0.6 and 1
+    keys = np.array([0, 2**62, 3 * 2**62], dtype=np.uint64)  # 0, a quarter, three quarters
+    # points at (k + start) / 2
+    assert resampled(weights, 2, keys).tolist() == [[0, 1], [1, 2], [1, 2]]
+
+
+def late(firm=100):
     """A policy with opinions, tables late enough for a search, and what is seen there."""
     policy = untrained()
     with torch.no_grad():
@@ -244,6 +278,7 @@ def test_act__half_a_point_outweighs_a_factor_of_e_in_the_policys_opinion(share,
     gap = prior[np.arange(20), best] - prior[np.arange(20), next_best]
     several = (prior >= np.log(0.05)).sum(axis=1) > 1
     assert several.sum() > 5
+    assert ((obs["action_mask"] == 1) & (prior < np.log(0.05))).any(), "unlikely ones, too"
 
     def costs(likely, games, worlds, some):
         rows = np.flatnonzero(np.isin(keys, some))

@@ -1,6 +1,7 @@
 """The rules as numbers: complete, clause by clause, and nothing else in them."""
 
 from itertools import pairwise
+from math import log2
 from random import Random
 
 import numpy as np
@@ -154,6 +155,8 @@ def test_vector__prices_are_parts_of_the_stake():
     assert rules_vector("three_player")[hearts] == pytest.approx(np.full(13, 10 / 43))
     doubled = Rules(penalties=tuple(2 * point for point in Rules().penalties))
     assert blocks(doubled)["penalties"] == blocks("three_player")["penalties"]
+    for rules, stake in (("three_player", 43), (doubled, 86)):
+        assert blocks(rules)["stake"] == pytest.approx([log2(1 + stake) / 4, stake / 1024])
 
 
 def test_vector__of_a_name_rules_or_clauses():

@@ -101,6 +101,28 @@ def test_prices__change_what_is_played_and_the_name_does_not():
     assert not torch.equal(PolicyAgent(network, dearer).log_probs(observation, mask), before)
 
 
+def test_clauses__of_cards_are_read_suit_by_suit():
+    network = policy()
+    observation, mask = seen(Rules())
+    before = PolicyAgent(network, Rules()).log_probs(observation, mask)
+    for clause in ({"first_trick_ban": "QS"}, {"kept": "QS"}):
+        other = PolicyAgent(network, Rules(**clause)).log_probs(observation, mask)
+        assert not torch.equal(other, before)
+
+
+@pytest.mark.parametrize("deaf", ["told_out", "whole"])
+def test_clauses__of_no_card_are_read_by_the_suits_and_by_the_whole(deaf):
+    network = policy()
+    with torch.no_grad():
+        getattr(network.body.rules, deaf).weight.zero_()
+    observation, mask = seen(Rules())
+    one, other = (
+        PolicyAgent(network, rules).log_probs(observation, mask)
+        for rules in (Rules(), Rules(break_hearts=True))
+    )
+    assert not torch.equal(one, other)
+
+
 def test_captured__is_read_where_a_moon_may_be_shot_alone():
     blocks = [policy().under(rules).features.blocks for rules in (Rules(), profile(3))]
     assert [("captured" in names) for names in blocks] == [False, True]
