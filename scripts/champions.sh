@@ -1,5 +1,5 @@
 #!/bin/sh
-# The champions in the package, from nothing: about six hours on one core, in runs/.
+# The champions in the package, from nothing: about eight hours on one core, in runs/.
 set -e
 train() { python train.py --threads 1 "$@"; }
 
@@ -53,9 +53,10 @@ american --run american-3 --init-from $(agent american-2) --decisions 30_000_000
     --opponents duck heuristic --opponent-share 0.5 --snapshots 3 --snapshot-every 200 \
     --learning-rate 1e-3 --entropy-start 0.006
 
-# all rules: one network that reads them
-train --rules mixed --run universal --precision float32 --decisions 40_000_000 \
-    --tables 2048 --rule-sets 16 --minibatch 2048
+# all rules: one network that reads them, from the weights of the champion
+train --rules mixed --run universal --precision float32 --width 192 \
+    --init-from $(agent student-5) --decisions 72_000_000 --tables 4096 --rule-sets 32 \
+    --minibatch 4096 --learning-rate 1.2e-3 --entropy-start 0.01
 
 # what the package holds: weights of policy and critic, without what a run needs to go on
 python - <<'END'
