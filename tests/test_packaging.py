@@ -4,7 +4,9 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -122,6 +124,19 @@ def test_extras__packages_of_those_that_are_included_too():
     }.items():
         assert packages <= extras._packages(extra)
     assert extras.absent("agents", "no-such-package") == ["no-such-package"]
+
+
+def test_extras__what_is_installed_is_found_whatever_it_is_imported_as():
+    given = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = {
+        extras._REQUIREMENT.match(requirement).group(1)
+        for requirements in given["optional-dependencies"].values()
+        for requirement in requirements
+    } - {"black-maria"}
+    names = {dist.metadata["Name"].lower() for dist in distributions()}
+    installed = {package for package in packages if package.lower() in names}
+    assert {"torch", "tyro"} <= installed
+    assert not [package for package in installed if not extras._there(package)]
 
 
 PICTURES = {"matplotlib", "PIL", "pygame", "tensorboard", "selenium"}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 _US: Final = "black-maria"
 _REQUIREMENT: Final = re.compile(r"([\w.-]+)(?:\[([\w,\s-]*)\])?")
-_MODULES: Final = {"pygame-ce": "pygame", "open-spiel": "pyspiel"}
+_MODULES: Final = {"pygame-ce": "pygame", "open-spiel": "pyspiel", "pillow": "PIL"}
 """What packages are imported as, where it isn't their name."""
 
 
