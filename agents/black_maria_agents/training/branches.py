@@ -95,8 +95,9 @@ def branch_costs(
     card = best.indices[choice, place]
     if len(card):
         starts = states[choice.numpy()]
-        played = play_out(agent, starts, card[:, None].numpy())
-        points = played.costs[np.arange(len(card)), starts["turn"]]
+        mover = starts["turn"].astype(np.int64)
+        played = play_out(agent, starts, card[:, None].numpy(), seat=mover)
+        points = played.costs[np.arange(len(card)), mover]
         costs[steps[choice], rows[choice], card] = torch.from_numpy(points).float()
     return costs.to(device)
 
