@@ -22,12 +22,14 @@ from typing import Any, Final
 import numba
 import numpy as np
 from numba.core import caching
+from numba.extending import intrinsic
 
 PLAIN_PYTHON: Final = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 _LOG: Final = logging.getLogger("black_maria")
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy"}
 _KERNELS: Final[dict[Callable[..., Any], Any]] = {}
 """Every kernel by the function that it was made of."""
+_Intrinsic: Final = numba.core.extending._Intrinsic  # type: ignore[attr-defined]
 _OURS: Final = "black_maria"
 """What the names of our own modules begin with."""
 
@@ -48,6 +50,15 @@ def inlined(function: Callable[..., Any]) -> Any:
     return kernel(function, inline="always")
 
 
+def instruction(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """What a decorated function says in LLVM's words, as numba's ``intrinsic`` wants it.
+
+    Args:
+        plain: What does the same in plain Python.
+    """
+    return lambda said: plain if PLAIN_PYTHON else intrinsic(said)
+
+
 def stamp(compiled: Any) -> str:
     """A hash of all that is compiled into a kernel.
 
@@ -62,9 +73,11 @@ def stamp(compiled: Any) -> str:
 def _stamp(compiled: Any, callers: tuple[Any, ...]) -> str:
     if compiled in callers:  # recursion: the caller's own code is in its stamp already
         return f"caller {len(callers) - callers.index(compiled)}"
-    function = compiled.py_func
+    if isinstance(compiled, _Intrinsic):
+        function, parts = compiled._defn, []
+    else:
+        function, parts = compiled.py_func, [repr(sorted(compiled.targetoptions.items()))]
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    parts = [repr(sorted(compiled.targetoptions.items()))]
     parts += _code(function.__code__, function.__doc__)
     read = {name: function.__globals__[name] for name in _globals(function.__code__)
             if name in function.__globals__ or not hasattr(builtins, name)}  # fmt: skip
@@ -92,7 +105,7 @@ def _globals(code: CodeType) -> set[str]:
 
 def _content(value: Any, name: str, compiled: Any, callers: tuple[Any, ...]) -> str:
     """What a global stands for, in a text that is the same in every process."""
-    if isinstance(value, numba.core.dispatcher.Dispatcher):
+    if isinstance(value, numba.core.dispatcher.Dispatcher | _Intrinsic):
         return _stamp(value, (*callers, compiled))
     if isinstance(value, np.ndarray):
         return f"{value.dtype!r} {value.shape} {value.tobytes().hex()}"

@@ -16,7 +16,7 @@ from black_maria.engine.game import (
     open_match,
     win_shares,
 )
-from black_maria.engine.observation import observe_seat, write_plane
+from black_maria.engine.observation import observe_seat
 from black_maria.engine.state import (
     BIT,
     MAX_DECK,
@@ -29,6 +29,7 @@ from black_maria.engine.state import (
 )
 from black_maria.kernels import inlined, kernel
 from black_maria.layout import layout_of
+from black_maria.machine import spread
 
 DESK: Final = record_type(
     [
@@ -131,7 +132,7 @@ def step_one(desks, card, observer, observation):
             scored = scored or rewards[k] != 0
     turn = np.int64(state.turn)
     observe_seat(state, rules, desk.at, observer if observer >= 0 else turn, observation)
-    write_plane(state.legal, desk.mask)
+    spread(state.legal, desk.mask)
     return turn, over, hand_over, scored
 
 
@@ -166,7 +167,7 @@ def step_tables(states, rules, at, actions, rewards, done, observation, mask, se
                     new_hand(state, rules[0], state.hand + 1, over)
             turn = np.int64(state.turn)
             observe_seat(state, rules[0], at[0], turn, observation[i])
-            write_plane(state.legal, mask[i])
+            spread(state.legal, mask[i])
             seat[i] = turn
 
 
