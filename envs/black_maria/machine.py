@@ -1,7 +1,8 @@
 """What processors do in one or two instructions and numba has no name for.
 
-Each is a function in plain Python, and in kernels the LLVM code of the same effect, which LLVM
-turns into what the processor at hand has for it.
+Each stands here twice: as a function in plain Python, and as LLVM code to the same effect, which
+becomes what the processor at hand has for it. A row that is written or read must be 52 long or
+more: nobody checks.
 """
 
 from typing import Any
@@ -24,7 +25,11 @@ def _spread(plane: Any, entries: Any) -> None:
 
 @instruction(_spread)
 def spread(typingctx, plane, entries):
-    """A plane's bits as lanes: 1 ns, and 2 by a table of eight entries a byte."""
+    """A plane's bits are lanes of one bit, which widen to bytes.
+
+    With this and ``collect`` a decision takes 113 ns at 512 tables; 160 with a table of eight
+    entries for every byte of a plane.
+    """
 
     def code(context, builder, signature, arguments):
         array = context.make_array(signature.args[1])(context, builder, arguments[1])
@@ -66,7 +71,7 @@ def _fetch(rows: Any, row: int, byte: int) -> None:
 
 @instruction(_fetch)
 def fetch(typingctx, rows, row, byte):
-    """Ask for 64 bytes and don't wait; a row beyond the last does no harm."""
+    """Ask for the 64 bytes around a byte and don't wait; a row beyond the last does no harm."""
 
     def code(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -74,9 +79,8 @@ def fetch(typingctx, rows, row, byte):
         place = builder.add(builder.mul(arguments[1], stride), arguments[2])
         start = builder.bitcast(array.data, cgutils.voidptr_t)
         number = ir.IntType(32)
-        name = "llvm.prefetch.p0i8" if "i8*" in str(start.type) else "llvm.prefetch.p0"
         kind = ir.FunctionType(ir.VoidType(), [start.type, number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        function = builder.module.declare_intrinsic("llvm.prefetch", [start.type], kind)
         to_write, keep, data = number(1), number(3), number(1)
         builder.call(function, [builder.gep(start, [place]), to_write, keep, data])
         return context.get_dummy_value()
