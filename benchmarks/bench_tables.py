@@ -2,7 +2,15 @@
 
 Both sides get, for every decision, the acting seat's observation and legal-action mask, and
 play a uniformly random legal card; deals included. OpenSpiel is driven from Python through
-its observer, as its users do it. Then two threads, each with half of the tables, beside one.
+its observer, as its users do it.
+
+What a decision costs hangs on how many tables there are. A step's four calls take some 5 µs of
+Python: 80 ns a decision at 64 tables, 10 at 512. And a table is 1.8 KB, of which a decision writes
+the observation, 656 bytes, and goes through the state, 1,048: beyond 1,000 tables, where a core's
+own cache (2 MB) is full, that much comes and goes. Loops that do nothing else take 14 and 22 ns a
+table at 512 tables, 84 and 78 at 65,536: of some 215 ns a decision there, 160 are memory.
+
+Then two threads, each with half of the tables, beside one.
 
     python benchmarks/bench_tables.py
 """

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from black_maria.bots import BOTS, make_bot
+from black_maria.layout import layout_of
 from black_maria.rules import Rules, penalty_points
 from black_maria.tables import Tables
 from helpers import Hand, dealt, fill, play, playing
@@ -135,6 +136,18 @@ def test_random__every_legal_card_equally_often(plies):
     assert counts.sum() == counts[legal].sum() == count
     free = len(legal) - 1
     assert chi_square(counts[legal], count / len(legal)) < free + 4 * (2 * free) ** 0.5 + 6
+
+
+def test_random__the_key_counts_the_cards():
+    rng = np.random.default_rng(1)
+    mask = (rng.random((2000, 52)) < rng.random((2000, 1))).astype(np.int8)
+    mask[np.arange(2000), rng.integers(52, size=2000)] = 1
+    mask[:3] = [np.ones(52), np.arange(52) == 0, np.arange(52) == 51]
+    draws = keys(2000)
+    obs = {"observation": np.zeros((2000, layout_of().size), np.int8), "action_mask": mask}
+    legal = [np.flatnonzero(row) for row in mask]
+    expected = [cards[int(k) % len(cards)] for cards, k in zip(legal, draws, strict=True)]
+    assert make_bot("random").act(obs, draws).tolist() == expected
 
 
 def test_random__with_the_tables_own_keys_too():

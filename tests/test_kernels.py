@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import black_maria
-from black_maria.kernels import inlined, kernel, stamp
+from black_maria.kernels import inlined, instruction, kernel, stamp
 from black_maria.rules import PASS_DIRECTIONS
 from helpers import plain_python
 
@@ -177,6 +177,22 @@ def test_stamp__constants_arrays_and_callees_count():
     ):
         all_names = {"other": inlined(callee), "factor": 2, "table": TABLE} | names
         assert stamp(made("return other(x) * factor + table[0]", **all_names)) != stamp(one), names
+
+
+def test_stamp__what_an_instruction_says_counts():
+    def adds(number):
+        @instruction(lambda x: x + number)
+        def add(typingctx, x):
+            def code(context, builder, signature, arguments):
+                return builder.add(arguments[0], arguments[0].type(number))
+
+            return x(x), code
+
+        return made("return other(x)", other=add)
+
+    one, two = adds(1), adds(2)
+    assert (one(5), two(5)) == (6, 7)
+    assert stamp(one) == stamp(adds(1)) != stamp(two)
 
 
 def test_stamp__a_docstring_does_not():

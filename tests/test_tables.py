@@ -758,9 +758,34 @@ def test_keys__the_same_whatever_was_played():
 
 
 def test_keys__the_seat_counts():
-    tables = Tables([0, 0, 0], seed=4)
-    tables.states()["turn"] = [0, 1, 2]
-    assert len(set(tables.keys().tolist())) == 3
+    states, keys = Tables([0, 0, 0], seed=4).save(), np.zeros(3, np.uint64)
+    states["turn"] = [0, 1, 2]
+    engine.choice_keys(states, keys)
+    assert len(set(keys.tolist())) == 3
+
+
+def test_keys__are_those_of_the_states_whatever_is_called():
+    def check():
+        expected = np.zeros(len(tables), np.uint64)
+        engine.choice_keys(tables.states(), expected)
+        assert np.array_equal(tables.keys(), expected)
+
+    tables, some = Tables(6, seed=3), np.arange(6) % 2 == 0
+    check()
+    for _ in range(70):  # into the second hand
+        play(tables, 1)
+        check()
+    saved = tables.save()
+    tables.step(tables.observe()[0]["action_mask"].argmax(axis=1), some)
+    check()
+    tables.revoke(some)
+    check()
+    tables.reset(9, some, hand=4)
+    check()
+    tables.start(dealer=1, seed=5, where=some)
+    check()
+    tables.load(saved)
+    check()
 
 
 def test_keys__a_copy():

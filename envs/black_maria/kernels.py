@@ -22,6 +22,7 @@ from typing import Any, Final
 import numba
 import numpy as np
 from numba.core import caching
+from numba.extending import intrinsic
 
 PLAIN_PYTHON: Final = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 _LOG: Final = logging.getLogger("black_maria")
@@ -30,6 +31,7 @@ _KERNELS: Final[dict[Callable[..., Any], Any]] = {}
 """Every kernel by the function that it was made of."""
 _OURS: Final = "black_maria"
 """What the names of our own modules begin with."""
+_Instruction: Final = numba.core.extending._Intrinsic
 
 
 def kernel(function: Callable[..., Any], **options: Any) -> Any:
@@ -48,8 +50,17 @@ def inlined(function: Callable[..., Any]) -> Any:
     return kernel(function, inline="always")
 
 
+def instruction(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Make an instruction for kernels of a function that writes LLVM code (numba's ``intrinsic``).
+
+    Args:
+        plain: What does the same in plain Python.
+    """
+    return lambda writes: plain if PLAIN_PYTHON else intrinsic(writes)
+
+
 def stamp(compiled: Any) -> str:
-    """A hash of all that is compiled into a kernel.
+    """A hash of all that is compiled into a kernel or an instruction.
 
     Raises:
         TypeError: It reads something that can't be hashed by its content: a constant through
@@ -62,9 +73,11 @@ def stamp(compiled: Any) -> str:
 def _stamp(compiled: Any, callers: tuple[Any, ...]) -> str:
     if compiled in callers:  # recursion: the caller's own code is in its stamp already
         return f"caller {len(callers) - callers.index(compiled)}"
-    function = compiled.py_func
+    function = _function(compiled)
+    parts: list[str] = []
+    if not isinstance(compiled, _Instruction):
+        parts.append(repr(sorted(compiled.targetoptions.items())))
     cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    parts = [repr(sorted(compiled.targetoptions.items()))]
     parts += _code(function.__code__, function.__doc__)
     read = {name: function.__globals__[name] for name in _globals(function.__code__)
             if name in function.__globals__ or not hasattr(builtins, name)}  # fmt: skip
@@ -73,6 +86,11 @@ def _stamp(compiled: Any, callers: tuple[Any, ...]) -> str:
     for name, value in sorted(read.items()):
         parts.append(f"{name} = {_content(value, name, compiled, callers)}")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _function(compiled: Any) -> Any:
+    """What a kernel or an instruction was made of."""
+    return compiled._defn if isinstance(compiled, _Instruction) else compiled.py_func
 
 
 def _code(code: CodeType, doc: str | None) -> list[str]:
@@ -92,7 +110,7 @@ def _globals(code: CodeType) -> set[str]:
 
 def _content(value: Any, name: str, compiled: Any, callers: tuple[Any, ...]) -> str:
     """What a global stands for, in a text that is the same in every process."""
-    if isinstance(value, numba.core.dispatcher.Dispatcher):
+    if isinstance(value, numba.core.dispatcher.Dispatcher | _Instruction):
         return _stamp(value, (*callers, compiled))
     if isinstance(value, np.ndarray):
         return f"{value.dtype!r} {value.shape} {value.tobytes().hex()}"
@@ -104,7 +122,7 @@ def _content(value: Any, name: str, compiled: Any, callers: tuple[Any, ...]) -> 
     if by_name or foreign or isinstance(value, plain):
         return repr(value) if not foreign else value.__name__
     raise TypeError(
-        f"kernel {compiled.py_func.__qualname__} reads {name!r}, a {type(value).__name__}: its "
+        f"kernel {_function(compiled).__qualname__} reads {name!r}, a {type(value).__name__}: its "
         "content can't be noticed when it changes; import the constant or kernel by its own name"
     )
 

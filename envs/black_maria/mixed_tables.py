@@ -112,7 +112,7 @@ class MixedTables(Tables):
             engine.step_tables(
                 self._states[span], record, self._args[1], cards[span], gained[span],
                 ended[span], self._observation[span], self._mask[span], self._seat[span],
-                self._deal_on, where,
+                self._hand_keys[span], self._keys[span], self._deal_on, where,
             )  # fmt: skip
             self._rewards[span][where] = gained[span][where]
             self._done[span][where] = ended[span][where]

@@ -89,6 +89,7 @@ class Tables:
         self._observation = np.zeros((count, self.layout.size), np.int8)
         self._mask = np.zeros((count, NUM_CARDS), np.int8)
         self._seat = np.zeros(count, np.int64)
+        self._hand_keys, self._keys = np.zeros((2, count), np.uint64)
         self._rewards = np.zeros((count, seats), np.float32)
         self._done = np.zeros(count, np.bool_)
         shape = count, history_rows(self.rules), 3
@@ -257,15 +258,13 @@ class Tables:
         engine.step_tables(
             self._states, *self._args, cards,
             self._rewards, self._done, self._observation, self._mask, self._seat,
-            self._deal_on, moving,
+            self._hand_keys, self._keys, self._deal_on, moving,
         )  # fmt: skip
         return self._rewards, self._done
 
     def keys(self) -> NDArray[np.uint64]:
         """Each acting seat's own randomness, (N,) uint64: a hash of (seed, deal, seat, ply)."""
-        keys = np.empty(len(self), np.uint64)
-        engine.choice_keys(self._states, keys)
-        return keys
+        return self._keys.copy()
 
     def views(self, where: ArrayLike | None = None) -> NDArray[np.int8]:
         """What every seat sees, acting or not, at the K tables ``where`` it is true, or at all.
@@ -349,7 +348,7 @@ class Tables:
 def table_bytes(rules: Rules, history: bool) -> int:
     """Memory of one table."""
     cells = layout_of(rules).size + NUM_CARDS + 3 * history_rows(rules) * history
-    return engine.STATE.itemsize + cells + 4 * rules.seats + 26
+    return engine.STATE.itemsize + cells + 4 * rules.seats + 42
 
 
 def _table_numbers(tables: Any, each: int) -> NDArray[np.int64]:

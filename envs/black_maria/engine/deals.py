@@ -43,17 +43,22 @@ def shuffle(seed, table, hand, seats, deck):
 
 
 @kernel
-def choice_key(state):
-    """The randomness of the decision at hand: a hash of (seed, table, hand, seat, ply)."""
-    key = combine(combine(combine(_CHOICE, state.seed), state.table), state.hand)
-    return combine(combine(key, state.turn), state.num_passed + state.num_played)
+def hand_key(state):
+    """What the choices of a hand are drawn by: a hash of (seed, table, hand)."""
+    return combine(combine(combine(_CHOICE, state.seed), state.table), state.hand)
+
+
+@kernel
+def choice_key(state, hand):
+    """The randomness of the decision at hand: a hash of the ``hand_key``, seat and ply."""
+    return combine(combine(hand, state.turn), state.num_passed + state.num_played)
 
 
 @kernel
 def choice_keys(states, keys):
     """Write every table's ``choice_key``."""
     for i in range(len(states)):
-        keys[i] = choice_key(states[i])
+        keys[i] = choice_key(states[i], hand_key(states[i]))
 
 
 @kernel
