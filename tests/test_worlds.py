@@ -276,6 +276,51 @@ def test_uniform__every_deal_of_a_late_hand_equally_often(plays):
     assert value < bound
 
 
+def test_games__know_the_trick_on_the_table_and_which_way_the_pass_went():
+    rules = Rules.profile("rotating_pass", 3)
+    tables, plays = Tables(6, rules, seed=4), 0
+    tables.reset(4, hand=np.arange(6) % 3)
+    for ply in range(40):
+        now, (obs, seat) = tables.states(), tables.observe()
+        for k in np.flatnonzero(now["phase"] == engine.PLAYING):
+            games = sample_worlds(obs["observation"][k], 2, ply, rules).games
+            assert (games["hand"] % 3 == now["hand"][k] % 3).all()
+            if now["in_trick"][k]:
+                assert (games["best_card"] == now["best_card"][k]).all()
+                assert ((games["best_seat"] + seat[k]) % 3 == now["best_seat"][k]).all()
+                plays += 1
+        tables.step(obs["action_mask"].argmax(axis=1))
+    assert plays > 100
+
+
+@pytest.mark.parametrize("seed", [6, 10, 21])
+def test_uniform__where_each_of_three_seats_may_hold_other_suits(seed):
+    """Six cards unseen; how many of each suit go to whom isn't settled by the voids."""
+    rules = Rules.profile("four_player").replace(pass_count=0)
+    tables = Tables([seed], rules, seed=seed)
+    play(tables, rules.plies() - 8, "heuristic")
+    obs, (me,) = tables.observe()
+    holding = tables.states()["holding"][0, :, 0]
+    held = [{card for card in range(52) if holding[(me + k) % 4] >> card & 1} for k in (1, 2, 3)]
+    voids = tables.layout.split(obs["observation"][0])["voids"][1:]
+    unseen = set.union(*held)
+    every = []
+    for left in combinations(sorted(unseen), 2):
+        for across in combinations(sorted(unseen - set(left)), 2):
+            cards = [left, across, tuple(sorted(unseen - {*left, *across}))]
+            if not any(voids[k][card // 13] for k in range(3) for card in cards[k]):
+                every.append(tuple(cards))
+    assert [len(cards) for cards in held] == [2, 2, 2]
+    assert len(every) > 20, "a position worth the test"
+    worlds = sample_worlds(obs["observation"][0], 20_000, seed, rules)
+    counts = Counter(
+        tuple(tuple(np.flatnonzero(row).tolist()) for row in world)
+        for world in worlds.holding[:, 1:]
+    )
+    value, bound = chi_square(counts, every)
+    assert value < bound
+
+
 def test_uniform__hidden_passes_are_any_cards_of_the_receiver():
     """What the seat on my right gave the seat on my left: three of its cards, held or played."""
     hand = late(24)
