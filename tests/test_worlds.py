@@ -293,25 +293,25 @@ def test_games__know_the_trick_on_the_table_and_which_way_the_pass_went():
     assert plays > 100
 
 
-@pytest.mark.parametrize("seed", [6, 10, 21])
+@pytest.mark.parametrize("seed", [6, 12, 13, 14, 17])
 def test_uniform__where_each_of_three_seats_may_hold_other_suits(seed):
-    """Six cards unseen; how many of each suit go to whom isn't settled by the voids."""
+    """Nine cards unseen; how many of each suit go to whom isn't settled by the voids."""
     rules = Rules.profile("four_player").replace(pass_count=0)
     tables = Tables([seed], rules, seed=seed)
-    play(tables, rules.plies() - 8, "heuristic")
+    play(tables, rules.plies() - 12, "heuristic")
     obs, (me,) = tables.observe()
     holding = tables.states()["holding"][0, :, 0]
     held = [{card for card in range(52) if holding[(me + k) % 4] >> card & 1} for k in (1, 2, 3)]
     voids = tables.layout.split(obs["observation"][0])["voids"][1:]
     unseen = set.union(*held)
     every = []
-    for left in combinations(sorted(unseen), 2):
-        for across in combinations(sorted(unseen - set(left)), 2):
+    for left in combinations(sorted(unseen), 3):
+        for across in combinations(sorted(unseen - set(left)), 3):
             cards = [left, across, tuple(sorted(unseen - {*left, *across}))]
             if not any(voids[k][card // 13] for k in range(3) for card in cards[k]):
                 every.append(tuple(cards))
-    assert [len(cards) for cards in held] == [2, 2, 2]
-    assert len(every) > 20, "a position worth the test"
+    assert [len(cards) for cards in held] == [3, 3, 3]
+    assert 100 < len(every) < 600, "a position worth the test"
     worlds = sample_worlds(obs["observation"][0], 20_000, seed, rules)
     counts = Counter(
         tuple(tuple(np.flatnonzero(row).tolist()) for row in world)
