@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, cuda
 
-from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.tables import Tables
 from black_maria_agents.network import Policy, UnderRules, draw
@@ -54,7 +53,7 @@ class Half:
         """
         states = self._tables.states()[self.rows]
         observation = self._tables.observe()[0]["observation"][self.rows]
-        engine.choice_keys(states, self.keys)
+        self.keys = self._tables.keys()[self.rows]
         self._packing.pack(states, observation, self.keys, self._records)
         seen = self._packing.unpack(self._sent.to(self._device, non_blocking=True))
         log_probs = policy(seen.features, seen.mask)
