@@ -79,8 +79,9 @@ def _drawn(rng: np.random.Generator, seats: int) -> Rules:
     """Rules whose clauses fit each other or not."""
     removed = twos_removed(seats)
     if rng.random() < 0.2:  # a shorter pack: the lowest cards go, as many of them as deal out
-        low = [NUM_RANKS * suit + rank for rank in range(5) for suit in range(NUM_SUITS)]
-        removed = tuple(low[: NUM_CARDS % seats + seats * int(rng.integers(1, 5))])
+        low = [NUM_RANKS * suit + rank for rank in range(NUM_RANKS) for suit in range(NUM_SUITS)]
+        fewest = NUM_CARDS // seats // 2  # half of the pack stays at least
+        removed = tuple(low[: NUM_CARDS - seats * int(rng.integers(fewest, NUM_CARDS // seats))])
     penalties = _penalties(rng)
     dear = [card for card in np.argsort(penalties)[::-1][:4] if card not in removed]
     cycle = [("right",), ("left",), ("across",), ("right", "left"), ("left", "right", "none")]
@@ -118,17 +119,26 @@ def _penalties(rng: np.random.Generator) -> tuple[int, ...]:
         points[cards][9:] = (2, 3, 4, 5)
     if each == "rank":
         points[cards] = np.arange(2, 15)
-    dear_suit = SPADES if rng.random() < 0.7 else int(rng.integers(NUM_SUITS))
-    number = int(rng.integers(1 if points.any() else 2, 4))
-    ranks = 10 + np.arange(3) if rng.random() < 0.6 else rng.permutation(np.arange(6, 13))
-    for rank in ranks[:number]:
-        if rng.random() < 0.15:
-            dear_suit = int(rng.integers(NUM_SUITS))
-        points[NUM_RANKS * dear_suit + rank] = rng.choice([5, 7, 8, 10, 13, 15, 20])
+    for card in _dear(rng, int(rng.integers(1 if points.any() else 2, 4))):
+        points[card] = rng.choice([5, 7, 8, 10, 13, 15, 20])
     if rng.random() < 0.15:
         plain = [card for card in range(NUM_CARDS) if not points[card] and suit_of(card) != HEARTS]
         points[rng.choice(plain)] = -int(rng.choice([5, 8, 10, 15]))
     return tuple(int(point) for point in points)
+
+
+def _dear(rng: np.random.Generator, number: int) -> list[int]:
+    """The dear cards: mostly of one suit and from the queen up, else of any ranks and suits."""
+    suit = SPADES if rng.random() < 0.7 else int(rng.integers(NUM_SUITS))
+    suits, ranks = np.full(number, suit), rng.permutation(np.arange(6, 13))[:number]
+    match rng.choice(["court", "suit", "rank", "any"], p=[0.5, 0.15, 0.15, 0.2]):
+        case "court":
+            ranks = 10 + np.arange(number)
+        case "rank":  # one rank in several suits
+            suits, ranks = rng.permutation(NUM_SUITS)[:number], np.full(number, ranks[0])
+        case "any":
+            suits = rng.integers(NUM_SUITS, size=number)
+    return [int(card) for card in NUM_RANKS * suits + ranks]
 
 
 class HeldOut(NamedTuple):
