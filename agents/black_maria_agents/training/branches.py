@@ -54,34 +54,34 @@ def with_branches(
         scale: What the points are multiplied by.
     """
     start = time.perf_counter()
-    costs = branch_costs(rollout, games.before(), agent, share, rng)
+    costs = branch_costs(rollout, games, agent, share, rng)
     games.seconds["inference"] += time.perf_counter() - start
     return replace(rollout, costs=costs * scale)
 
 
 def branch_costs(
     rollout: Rollout,
-    tables: Tables,
+    games: SelfPlay,
     agent: PolicyAgent,
     share: float | NDArray[np.float64],
     rng: np.random.Generator,
 ) -> Tensor:
-    """Penalty points that cards would have come to, at some of a rollout's choices.
+    """What cards would have come to, at some of a rollout's choices.
 
     Args:
-        rollout: What was played, T steps at N tables.
-        tables: These tables as they were before it; they play it again.
+        rollout: What ``games`` have just played, T steps at N tables.
+        games: They say what a hand costs.
         agent: The policy that played it.
         share: As for ``with_branches``.
         rng: What they are drawn by.
 
     Returns:
-        (T, N, 52) float32: points of the mover's whole hand, or less the others' mean where
-        ``rules.total_varies``; NaN for a card or a choice that wasn't looked at.
+        (T, N, 52) float32: what the whole hand costs the mover, see ``SelfPlay.costs``; NaN for a
+        card or a choice that wasn't looked at.
     """
     device = rollout.features.device
     wanted = rollout.choice & (rng.random(rollout.choice.shape) < share)
-    steps, rows, states = _again(rollout, tables, wanted)
+    steps, rows, states = _again(rollout, games.before(), wanted)
     costs = torch.full((*rollout.choice.shape, NUM_CARDS), torch.nan)
     if not len(states):
         return costs.to(device)
@@ -97,8 +97,9 @@ def branch_costs(
         starts = states[choice.numpy()]
         mover = starts["turn"].astype(np.int64)
         played = play_out(agent, starts, card[:, None].numpy(), seat=mover)
-        points = played.costs[np.arange(len(card)), mover]
-        costs[steps[choice], rows[choice], card] = torch.from_numpy(points).float()
+        table = rows[choice.numpy()]
+        hand = games.costs(table, played.costs)[np.arange(len(card)), mover]
+        costs[steps[choice], table, card] = torch.from_numpy(hand).float()
     return costs.to(device)
 
 

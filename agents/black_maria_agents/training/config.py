@@ -107,8 +107,8 @@ class TrainConfig:
                 raise ValueError(f"{name}={shown(given)}: give names, as in ('duck',)")
             object.__setattr__(self, name, tuple(given))
         choice(self.episode, "episode", ("hand", "match"))
-        if self.episode == "match" and (self.mixed or self.hands > 1 or self.branches):
-            raise ValueError("episode=match is learnt by one profile, with hands=1, branches=0")
+        if self.episode == "match" and (self.mixed or self.hands > 1):
+            raise ValueError("episode=match is learnt by one profile, with hands=1")
         others = bool(self.opponents or self.snapshots)
         if self.mixed and (others or self.best_response_to or self.teachers):
             raise ValueError(

@@ -162,6 +162,28 @@ def totals_reached(
     return np.concatenate(found)
 
 
+def stakes(
+    chances: NDArray[np.float64],
+    totals: NDArray[np.int64],
+    outcomes: NDArray[np.int64],
+    count: int = 64,
+) -> NDArray[np.float64]:
+    """How much a hand moves the chances to win, (H,): its variance, the seats' together.
+
+    Args:
+        chances: From ``win_chances``.
+        totals: (H, 3), before the hands: dealer's, left's and right's.
+        outcomes: As for ``win_chances``; ``count`` hands are drawn among them.
+        count: Hands that tell, the same ones for all totals.
+    """
+    drawn = np.random.default_rng(len(outcomes)).choice(outcomes, count)
+    distinct, place = np.unique(totals, axis=0, return_inverse=True)
+    after = (distinct[:, None] + drawn).reshape(-1, _SEATS)
+    then = chances_at(chances, after, np.ones(len(after), np.int64))
+    found: NDArray[np.float64] = then.reshape(-1, count, _SEATS).var(axis=1).sum(axis=1)
+    return found[place.reshape(-1)]
+
+
 def endings(outcomes: NDArray[np.int64], count: int = ENDINGS) -> NDArray[np.int64]:
     """Ways in which what is still out of a hand may fall: as whole hands do, in proportion.
 
@@ -201,20 +223,34 @@ class MatchPlay(SelfPlay):
         super().__init__(rules, hands=1, **arguments)
         self.chances = win_chances(outcomes, limit_of(rules))
         self._reached = totals_reached(outcomes, limit_of(rules))
+        self._likely = stakes(self.chances, self._reached, outcomes)
+        self._likely /= self._likely.sum()
         self._endings = endings(outcomes)
         self._first = arguments.get("first_table", 0)
 
     def collect(self, policy: Policy, seating: Seating | None = None) -> Rollout:  # type: ignore[override]
-        """Play a hand at every table, from totals drawn by (seed, hand, table)."""
+        """Play a hand at every table, from totals drawn by (seed, hand, table).
+
+        Totals are drawn among those that matches reach, each as likely as much is at stake: one
+        hand in six may be its match's last, and nearly all that there is to learn is in those.
+        """
         tables = len(self.tables)
         rng = np.random.default_rng([self._seed, self.next_hand, self._first])
-        from_dealer = self._reached[rng.integers(len(self._reached), size=tables)]
+        from_dealer = self._reached[rng.choice(len(self._reached), tables, p=self._likely)]
         dealer = rng.integers(_SEATS, size=tables)
         before = np.take_along_axis(from_dealer, _from(-dealer), axis=1)
         self.tables.start(totals=before, dealer=dealer, seed=self._seed, hand=self.next_hand)
+        self._totals, self._dealer = before, dealer
         rollout = super().collect(policy, seating)
         rewards = self._changes(rollout.rewards, before, dealer)
         return replace(rollout, rewards=WIN_POINTS * rewards)
+
+    def costs(self, rows: NDArray[np.int64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What hands of the last rollout change in the chance to win, for the worse."""
+        before, dealer = self._totals[rows], self._dealer[rows]
+        after = before + points.astype(np.int64)
+        lost = chances_at(self.chances, before, dealer) - chances_at(self.chances, after, dealer + 1)
+        return WIN_POINTS * lost
 
     def _changes(
         self, points: NDArray[np.float32], before: NDArray[np.int64], dealer: NDArray[np.int64]

@@ -211,6 +211,15 @@ class SelfPlay:
         tables.load(self._before)
         return tables
 
+    def costs(self, rows: NDArray[np.int64], points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What hands of the last rollout cost, (K, S): minus all that they give as reward.
+
+        Args:
+            rows: The tables that played them, (K,).
+            points: What ``play_out`` says of them, (K, S).
+        """
+        return points
+
     @torch.inference_mode()
     def collect(self, policy: Policy | UnderRules, seating: Seating | None = None) -> Rollout:
         """Play whole hands; a view of the buffers.
