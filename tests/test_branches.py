@@ -8,10 +8,12 @@ import torch
 
 from black_maria import Rules, layout_of
 from black_maria.engine import PLAYING
+from black_maria_agents import load_agent
 from black_maria_agents.network import Policy, PolicyAgent
 from black_maria_agents.training import PPOConfig, TrainConfig, Training
 from black_maria_agents.training import branches as module
 from black_maria_agents.training.branches import branch_costs, with_branches
+from black_maria_agents.training.match import MatchPlay, hand_outcomes
 from black_maria_agents.training.ppo import _branch_loss
 from black_maria_agents.training.selfplay import SelfPlay
 from test_training import same, steps
@@ -22,13 +24,13 @@ SMALL = TrainConfig(
 )  # fmt: skip
 
 
-def played(rules=Rules(), sharpness=20.0, tables=24):  # noqa: B008 - rules don't change
+def played(rules=Rules(), sharpness=20.0, tables=24, games=None):  # noqa: B008 - rules don't change
     """Games, what they have just played, and the agent that played it."""
     torch.manual_seed(3)
     policy = Policy(layout_of(rules), 16)
     policy.from_suit.bias.data.fill_(1.0)  # no unit that is dead
     policy.cards.weight.data.mul_(sharpness)
-    games = SelfPlay(rules, tables=tables, hands=1, seed=5)
+    games = games or SelfPlay(rules, tables=tables, hands=1, seed=5)
     return games, games.collect(policy), PolicyAgent(policy, rules)
 
 
@@ -37,12 +39,15 @@ def looked_at(rollout, costs):
     return np.nonzero(costs.isfinite().any(-1).numpy())
 
 
-@pytest.mark.parametrize("rules", [Rules(), Rules.profile("american_hearts")], ids=lambda r: r.name)
-def test_costs__the_card_that_was_played_costs_what_the_hand_did(rules, monkeypatch):
+@pytest.mark.parametrize("kind", ["three_player", "american_hearts", "match"])
+def test_costs__the_card_that_was_played_costs_what_the_hand_did(kind, monkeypatch):
     """A policy so sure that its draws are its likeliest cards: a branch repeats the rollout."""
     monkeypatch.setattr(module, "OPEN", 1.0)
-    games, rollout, agent = played(rules, sharpness=1e6)
-    costs = branch_costs(rollout, games.before(), agent, 1.0, np.random.default_rng(1))
+    rules, games = Rules.profile("three_player" if kind == "match" else kind), None
+    if kind == "match":
+        games = MatchPlay(rules, hand_outcomes(load_agent("duck"), rules, 60), tables=24, seed=5)
+    games, rollout, agent = played(rules, sharpness=1e6, games=games)
+    costs = branch_costs(rollout, games, agent, 1.0, np.random.default_rng(1))
     likeliest = agent.policy(rollout.features.flatten(0, 1), rollout.mask.flatten(0, 1)).argmax(-1)
     as_likely = (likeliest.view(rollout.action.shape) == rollout.action) | ~torch.from_numpy(
         rollout.choice
@@ -60,7 +65,7 @@ def test_costs__the_card_that_was_played_costs_what_the_hand_did(rules, monkeypa
 
 def test_costs__late_open_choices_alone_and_likely_cards():
     games, rollout, agent = played(sharpness=3000.0)
-    costs = branch_costs(rollout, games.before(), agent, 1.0, np.random.default_rng(1))
+    costs = branch_costs(rollout, games, agent, 1.0, np.random.default_rng(1))
     chances = agent.policy(rollout.features.flatten(0, 1), rollout.mask.flatten(0, 1)).exp()
     chances = chances.view(*rollout.mask.shape).detach()
     cards = costs.isfinite()
@@ -83,7 +88,7 @@ def test_costs__a_share_is_drawn_by_the_generator():
 
     def of(share, seed):
         rng = np.random.default_rng(seed)
-        return branch_costs(rollout, games.before(), agent, share, rng)
+        return branch_costs(rollout, games, agent, share, rng)
 
     every, some, others = of(1.0, 1), of(0.3, 1), of(0.3, 2)
     assert torch.equal(some.nan_to_num(-99), of(0.3, 1).nan_to_num(-99))
@@ -178,7 +183,6 @@ def test_training__resumes_bit_for_bit(change, tmp_path):
         ({"branches": 1.5}, "branches=1.5"),
         ({"branches": -0.1}, "branches=-0.1"),
         ({"branches": float("nan")}, "branches"),
-        ({"branches": 0.5, "episode": "match"}, "branches=0"),
         ({"branches": 0.5, "best_response_to": "duck"}, "in every seat"),
         ({"ppo": {"branch_weight": -1.0}}, "branch_weight"),
     ],

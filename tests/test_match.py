@@ -17,6 +17,7 @@ from black_maria_agents.training.match import (
     check_match,
     endings,
     hand_outcomes,
+    stakes,
     totals_reached,
     win_chances,
 )
@@ -86,6 +87,25 @@ def test_chances_at__count_the_seats_from_the_dealer(dealer):
     (found,) = chances_at(chances, np.array([[3, 1, 0]]), np.array([dealer]))
     from_dealer = np.roll([3, 1, 0], -dealer)
     assert np.roll(found, -dealer) == pytest.approx(chances[tuple(from_dealer)])
+
+
+def test_stakes__are_what_a_hand_moves_by_hand():
+    """Limit 3: from 2 : 2 : 0 the last seat has won but for a hand's points to it alone."""
+    chances = win_chances(OUTCOMES, 3)
+    totals = np.array([[2, 2, 0], [0, 0, 0], [2, 2, 0]])
+    moved = stakes(chances, totals, OUTCOMES, 4000)
+    assert moved[0] == moved[2] == pytest.approx(0)  # whoever gets them, the last seat has won
+    after = [chances_at(chances, np.array([points]), np.array([1]))[0] for points in OUTCOMES]
+    assert moved[1] == pytest.approx(np.var(after, axis=0).sum(), rel=0.1)
+
+
+def test_match_play__hands_start_where_much_is_at_stake():
+    games = MatchPlay(RULES, hand_outcomes(load_agent("duck"), RULES, 60), tables=4, seed=3)
+    reached, likely = games._reached, games._likely
+    assert likely.sum() == pytest.approx(1)
+    late = reached.max(axis=1) >= 80
+    assert likely[late].sum() > 1.5 * late.mean()
+    assert likely.min() >= 0
 
 
 def test_endings__share_out_what_is_still_out_as_whole_hands_do():

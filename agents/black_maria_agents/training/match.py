@@ -249,7 +249,9 @@ class MatchPlay(SelfPlay):
         """What hands of the last rollout change in the chance to win, for the worse."""
         before, dealer = self._totals[rows], self._dealer[rows]
         after = before + points.astype(np.int64)
-        lost = chances_at(self.chances, before, dealer) - chances_at(self.chances, after, dealer + 1)
+        lost = chances_at(self.chances, before, dealer) - chances_at(
+            self.chances, after, dealer + 1
+        )
         return WIN_POINTS * lost
 
     def _changes(
