@@ -15,7 +15,7 @@ from black_maria_agents.training import branches as module
 from black_maria_agents.training.branches import branch_costs, with_branches
 from black_maria_agents.training.match import MatchPlay, hand_outcomes
 from black_maria_agents.training.ppo import _branch_loss
-from black_maria_agents.training.selfplay import SelfPlay
+from black_maria_agents.training.selfplay import Seating, SelfPlay
 from test_training import same, steps
 
 SMALL = TrainConfig(
@@ -97,15 +97,12 @@ def test_costs__a_share_is_drawn_by_the_generator():
     assert 0.2 < part < 0.4
     assert torch.equal(some[some.isfinite()], every[some.isfinite()])
     assert of(0.0, 1).isnan().all()
-    by_table = of(np.arange(24) % 2, 1).isfinite().any(-1)
-    assert by_table[:, 1::2].any(0).all()
-    assert not by_table[:, ::2].any()
 
 
 def test_costs__a_scale_multiplies_them_and_the_rollout_is_otherwise_as_it_was():
     games, rollout, agent = played()
     one, ten = (
-        with_branches(rollout, games, agent, 0.5, np.random.default_rng(1), scale)
+        with_branches(rollout, games, agent, 0.5, np.random.default_rng(1), scale=scale)
         for scale in (1.0, 10.0)
     )
     finite = one.costs.isfinite()
@@ -150,14 +147,45 @@ def test_loss__the_cheapest_card_is_learnt():
     assert after > before + 0.3
 
 
-def test_training__branches_are_played_where_the_learner_has_all_seats(monkeypatch):
-    shares = []
-    monkeypatch.setattr(
-        "black_maria_agents.training.run.with_branches",
-        lambda rollout, games, agent, share, rng: shares.append(share) or rollout,
-    )
-    Training(replace(SMALL, opponents=("duck",), opponent_share=0.5)).step()
-    assert sorted(shares[0]) == [0.0] * 8 + [0.5] * 8
+@pytest.mark.parametrize("others", [["duck"], ["duck", "heuristic"]], ids=" ".join)
+def test_costs__the_others_play_on_as_they_would(others, monkeypatch):
+    """Alone among players without chance, a policy that is sure repeats the rollout, as above."""
+    monkeypatch.setattr(module, "OPEN", 1.0)
+    rules, rows = Rules(), np.arange(24)
+    places = np.zeros((24, 3), np.int64)
+    places[:, -1] = len(others) - 1
+    places = np.stack([np.roll(row, -n) for n, row in enumerate(places)])
+    places[rows, rows % 3] = -1
+    places[rows % 4 == 0] = -1
+    seating = Seating(places, [load_agent(name) for name in others])
+    _, _, agent = played(sharpness=1e6)
+    games = SelfPlay(rules, tables=24, hands=1, seed=5)
+    rollout = games.collect(agent.policy, seating)
+    rng = np.random.default_rng(1)
+    costs = branch_costs(rollout, games, agent, 1.0, rng, seating)
+    likeliest = agent.policy(rollout.features.flatten(0, 1), rollout.mask.flatten(0, 1)).argmax(-1)
+    drawn = (likeliest.view(rollout.action.shape) != rollout.action).numpy() & rollout.choice
+    t, n = looked_at(rollout, costs)
+    sure = ~drawn.any(0)[n]
+    t, n = t[sure], n[sure]
+    own = -rollout.rewards.sum(0)[n, rollout.seat[t, n]]
+    assert set(n % 4) == {0, 1, 2, 3}
+    assert (places[n, rollout.seat[t, n]] == -1).all()
+    np.testing.assert_allclose(costs[t, n, rollout.action[t, n]].numpy(), own, atol=1e-4)
+    alone = branch_costs(rollout, games, agent, 1.0, np.random.default_rng(1))
+    assert not torch.equal(alone.nan_to_num(), costs.nan_to_num())  # it matters who they are
+
+
+def test_training__who_needs_a_history_has_no_branches(monkeypatch):
+    class Historian:
+        name, identity, needs_history = "historian", "historian", True
+
+        def act(self, obs, keys):
+            return obs["action_mask"].argmax(axis=1)
+
+    monkeypatch.setattr("black_maria_agents.training.run.load_agent", lambda *_: Historian())
+    with pytest.raises(ValueError, match="historian needs a history"):
+        Training(replace(SMALL, opponents=("duck",), opponent_share=0.5))
 
 
 @pytest.mark.parametrize("change", [{}, {"rules": "mixed", "rule_sets": 4}], ids=["one", "mixed"])
@@ -183,7 +211,6 @@ def test_training__resumes_bit_for_bit(change, tmp_path):
         ({"branches": 1.5}, "branches=1.5"),
         ({"branches": -0.1}, "branches=-0.1"),
         ({"branches": float("nan")}, "branches"),
-        ({"branches": 0.5, "best_response_to": "duck"}, "in every seat"),
         ({"ppo": {"branch_weight": -1.0}}, "branch_weight"),
     ],
 )

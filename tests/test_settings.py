@@ -182,7 +182,7 @@ teachers  --++++--+
 strength  --------+-
 response  --++----+-+
 init      +-++++--+-++
-branches  +-++++--+--++
+branches  +-++++--+-+++
 """
 """Whether each works with every one above it, and last by itself."""
 PAIRS = {

@@ -34,7 +34,7 @@ def play_out(
     """Play hands on: a seat's given cards, and otherwise what each would play.
 
     Args:
-        players: Who sits where, counted from seat 0; a policy alone has every seat.
+        players: Who sits where, counted from whose cards are given; a policy alone has every seat.
         states: Where the hands are, (N,) ``engine.STATE``.
         first: The cards that this seat passes or plays first, (N, k); −1 stands for no more.
         keys: (N,) uint64, for those who play by chance; networks need none.
@@ -57,7 +57,8 @@ def play_out(
         given = np.where(turn == given_to, first[rows, used], -1)
         actions = np.where(given >= 0, given, mask.argmax(axis=1))
         asked = np.flatnonzero(playing & (given < 0) & (mask.sum(axis=1, dtype=np.int8) > 1))
-        seen = observation[asked], mask[asked], turn[asked]
+        place = (turn[asked] - given_to[asked]) % rules.seats
+        seen = observation[asked], mask[asked], place
         actions[asked] = players.likeliest(*seen, next_keys(luck[asked], ply))
         used += given >= 0
         rewards, done = tables.step(actions, playing)

@@ -52,7 +52,7 @@ class TrainConfig:
     """The part of the tables where the learner has one seat and an opponent the others."""
     branches: float = 0.0
     """The part of the choices, late in a hand and open, of which every likely card is played to
-    the end, at tables where the learner has all seats; see ``branches``."""
+    the end; see ``branches``."""
     snapshots: int = 0
     """Past selves among the opponents, at most."""
     snapshot_every: int = 100
@@ -117,8 +117,6 @@ class TrainConfig:
             )
         if others and self.best_response_to:
             raise ValueError("best_response_to: leave out opponents and snapshots")
-        if self.branches and self.best_response_to:
-            raise ValueError("branches play the learner in every seat: leave out best_response_to")
         if others != (self.opponent_share > 0):
             raise ValueError("give opponents or snapshots and an opponent_share, or none of them")
 

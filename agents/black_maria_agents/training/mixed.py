@@ -89,7 +89,7 @@ class MixedPlay:
         if self._branches:
             rng = np.random.default_rng([self._seed, self.next_hand, self._first, number])
             agent = PolicyAgent(policy, rules)
-            rollout = with_branches(rollout, play, agent, self._branches, rng, scale)
+            rollout = with_branches(rollout, play, agent, self._branches, rng, scale=scale)
         for what, seconds in play.seconds.items():
             self.seconds[what] += seconds
         return rollout

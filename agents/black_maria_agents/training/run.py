@@ -28,6 +28,7 @@ from black_maria_agents.distributed import Ranks
 from black_maria_agents.features import features_of
 from black_maria_agents.loading import checkpoint_of, load_agent
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
+from black_maria_agents.search.players import Players
 from black_maria_agents.training.branches import with_branches
 from black_maria_agents.training.config import TrainConfig
 from black_maria_agents.training.match import (
@@ -185,9 +186,14 @@ class Training:
     def _opponents(self) -> OpponentPool:
         """Who else sits at the tables."""
         config, alone = self.config, self.config.best_response_to
+        names = (alone,) if alone else config.opponents
+        agents = [load_agent(name, self.rules) for name in names]
+        if config.branches:
+            for agent in agents:
+                Players([agent] * self.rules.seats, self.rules)  # refuses who can't play on
         return OpponentPool(
             self.rules,
-            [load_agent(name, self.rules) for name in ((alone,) if alone else config.opponents)],
+            agents,
             share=1.0 if alone else config.opponent_share,
             snapshots=0 if alone else config.snapshots,
             every=config.snapshot_every,
@@ -244,9 +250,8 @@ class Training:
         seating = self.pool.seating(ppo.updates, len(games.tables))
         rollout = games.collect(ppo.policy, seating)
         if branches:
-            share = np.where((seating.places < 0).all(axis=1), branches, 0.0)
             rng = np.random.default_rng([self.config.seed, ppo.updates + 1, self.ranks.rank])
-            rollout = with_branches(rollout, games, self.agent, share, rng)
+            rollout = with_branches(rollout, games, self.agent, branches, rng, seating=seating)
         return [rollout]
 
     def save(self, path: Path) -> None:
