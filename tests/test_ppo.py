@@ -1,5 +1,7 @@
 """Self-play and the update: rollouts, advantages, ratios, forced moves, learning."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -213,6 +215,30 @@ def test_update__the_policy_comes_nearer_to_its_teachers():
     kl = [ppo.update(games.collect(ppo.policy), 0.0)["teacher_kl"] for _ in range(12)]
     assert kl[-1] < 0.7 * kl[0]
     assert all(map(torch.equal, before, teacher.parameters()))
+
+
+def test_update__the_policy_stays_as_it_is_while_the_critic_learns_alone():
+    """Whatever else there is to learn from: a teacher, branches, entropy."""
+    torch.manual_seed(0)
+    teacher = Policy(LAYOUT, 16)
+    torch.nn.init.normal_(teacher.cards.weight, std=20)
+    config = PPOConfig(minibatch=500, teacher_start=1.0, entropy_start=0.1)
+    ppo = PPO(Policy(LAYOUT, 32), OracleCritic(LAYOUT, 32), config, teachers=[teacher])
+    rollout = SelfPlay(RULES, tables=32, hands=1, seed=1).collect(ppo.policy)
+    costs = torch.randint(20, rollout.mask.shape, generator=torch.Generator().manual_seed(1))
+    rollout = replace(rollout, costs=costs.float().masked_fill(rollout.mask == 0, torch.nan))
+    before = [p.clone() for network in (ppo.policy, ppo.critic) for p in network.parameters()]
+    ppo.critic_alone = True
+    figures = ppo.update(rollout, 0.0)
+    after = [*ppo.policy.parameters(), *ppo.critic.parameters()]
+    still = [*map(torch.equal, before, after)]
+    assert all(still[: len([*ppo.policy.parameters()])])
+    assert not any(still[len([*ppo.policy.parameters()]) :])
+    assert figures["teacher_kl"] > 0
+    assert figures["branch_loss"] != 0
+    ppo.critic_alone = False
+    ppo.update(rollout, 0.0)
+    assert not all(map(torch.equal, before, ppo.policy.parameters()))
 
 
 def test_update__the_critic_learns_what_is_to_come():

@@ -33,7 +33,7 @@ FIGURES: Final = (
         f"losses/{name}"
         for name in (
             "policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac", "teacher_kl",
-            "ratio_error",
+            "branch_loss", "ratio_error",
         )
     ),
     "charts/SPS",

@@ -251,9 +251,7 @@ class PPO:
         entropy_weight = config.entropy_start + progress * (
             config.entropy_end - config.entropy_start
         )
-        loss = policy_loss + value_loss - entropy_weight * entropy
-        if self.critic_alone:
-            loss = value_loss + 0 * loss
+        policys = policy_loss - entropy_weight * entropy
         with torch.no_grad():
             figures = {
                 "policy_loss": policy_loss,
@@ -265,14 +263,15 @@ class PPO:
         if self.teachers:
             divergence = nn.functional.kl_div(finite, batch.teacher, reduction="none")
             teacher_kl = divergence.sum(-1).mean()
-            loss = loss + config.teacher_start * (1 - progress) * teacher_kl
+            policys = policys + config.teacher_start * (1 - progress) * teacher_kl
             figures["teacher_kl"] = teacher_kl.detach()
         if batch.costs.shape[1]:
             branch_loss = _branch_loss(log_probs, batch.costs)
-            loss = loss + config.branch_weight * branch_loss
+            policys = policys + config.branch_weight * branch_loss
             figures["branch_loss"] = branch_loss.detach()
         figures["ratio_error"] = (ratio - 1).abs().max().detach()
-        return loss, figures
+        # with nothing instead of no gradients, so that Adam counts the policy's steps as well
+        return value_loss + (0 if self.critic_alone else 1) * policys, figures
 
     def step(
         self, batch: Batch | Sequence[Batch], progress: float, weight: float = 1.0
