@@ -122,7 +122,7 @@ class PPO:
         kinds: dict[Any, list[Batch]] = {}
         for rollout in rollouts:
             batch = self._of(rollout)
-            kind = batch.rules and (batch.rules.features.seats, *batch.rules.features.blocks)
+            kind = batch.rules and batch.rules.features.kind
             kinds.setdefault(kind, []).append(batch)
         batches = [Batch.joined(alike) for alike in kinds.values()]
         advantages = self._normalised(torch.cat([batch.advantage for batch in batches]))
@@ -238,8 +238,9 @@ class PPO:
         config = self.config
         rules = () if batch.rules is None else (batch.rules,)
         with self.precision():
-            log_probs = self.policy(batch.features, batch.mask, *rules)
-            value = self.critic(batch.features, batch.hidden, *rules)
+            read = self.policy.read(batch.features, *rules)
+            log_probs = self.policy(read, batch.mask, *rules)
+            value = self.critic(read, batch.hidden, *rules)
         log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
         ratio = log_ratio.exp()
         clip = config.clip
