@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from black_maria.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, RANK_NAMES
+from black_maria.kernels import kernel
 from black_maria.layout import Layout, layout_of
 from black_maria.rules import Rules
 from black_maria.rules_vector import RULES_BLOCKS, RULES_SIZE, rules_vector
@@ -169,13 +170,31 @@ class UniversalNetwork(nn.Module):
         self._places: dict[tuple[Any, ...], _Places] = {}
 
     def read(self, features: Tensor, rules: RulesRows) -> Inputs:
-        """What the first layers take: cards times their prices beside a suit's features.
+        """What the first layers take, for training: on the CPU one pass of a kernel makes it.
 
-        Beside what isn't of a suit stands a 1 among zeros: the rules that the row is played by.
+        That takes half the time of ``_read``, whose result it is to the last bit.
 
         Args:
             features: (B, F') int8, in the order of ``rules.features``.
             rules: What the rows are played by.
+        """
+        if features.device.type != "cpu":
+            return self._read(features, rules)
+        here, kind = self._places_of(rules.features, features.device), rules.features
+        rows, inputs = len(features), kind.per_suit + here.priced.shape[1]
+        suits = torch.empty(rows, NUM_SUITS, inputs)
+        rest = torch.empty(rows, kind.num_rest + len(rules.vectors))
+        prices = rules.vectors[:, _PRICES].reshape(-1, NUM_SUITS, NUM_RANKS).contiguous()
+        read_rows(
+            features.numpy(), rules.of.numpy(), prices.numpy(), here.blocks, here.scale,
+            suits.numpy(), rest.numpy(),
+        )  # fmt: skip
+        return Inputs(numbers(suits), numbers(rest))
+
+    def _read(self, features: Tensor, rules: RulesRows) -> Inputs:
+        """Cards times their prices beside a suit's features; beside the rest a row's rules.
+
+        Those are a 1 among zeros.
         """
         here, per_suit = self._places_of(rules.features, features.device), rules.features.per_suit
         suits, rest = features.tensor_split([NUM_SUITS * per_suit], dim=1)
@@ -200,7 +219,7 @@ class UniversalNetwork(nn.Module):
             hidden: (B, ``hidden_size``) int8, suit by suit.
             rules: What the rows are played by.
         """
-        suits, rest = features if isinstance(features, Inputs) else self.read(features, rules)
+        suits, rest = features if isinstance(features, Inputs) else self._read(features, rules)
         here = self._places_of(rules.features, suits.device)
         suit_code, whole_code = self.rules(rules.vectors)
         # the code of a row's rules is picked by a product with its 1 among zeros: faster to learn
@@ -234,6 +253,8 @@ class UniversalNetwork(nn.Module):
                     rest=_found(features.rest_labels, self._all.rest_labels, device),
                     hidden=_found(hidden, hidden_labels(MOST_SEATS), device),
                     priced=_summed(features.suit_labels, device),
+                    blocks=_blocks(features.suit_labels),
+                    scale=_scale(features),
                 )
         return self._places[key]
 
@@ -253,6 +274,11 @@ class _Places:
     hidden: Tensor
     priced: Tensor
     """(``per_suit``, 39) float32, of 0 and 1: sums the blocks ``PRICED`` over the seats."""
+    blocks: NDArray[np.int64]
+    """(3, 2): the same for ``read_rows``: where each block starts among a suit's features, and for
+    how many seats."""
+    scale: NDArray[np.float32]
+    """(``per_suit`` + ``num_rest``,): what ``scaled`` multiplies by, a suit's and the rest."""
 
 
 def _found(labels: list[Label], among: list[Label], device: torch.device) -> Tensor:
@@ -268,3 +294,59 @@ def _summed(labels: list[Label], device: torch.device) -> Tensor:
         [[float((label[0], label[-1]) == card) for card in cards] for label in labels],
         device=device,
     )
+
+
+def _blocks(labels: list[Label]) -> NDArray[np.int64]:
+    """Where the blocks of ``PRICED`` start, seat after seat, and for how many seats."""
+    names = [label[0] for label in labels]
+    return np.array([(names.index(name), names.count(name) // NUM_RANKS) for name in PRICED])
+
+
+def _scale(features: Features) -> NDArray[np.float32]:
+    """What ``scaled`` multiplies a suit's features and the rest by."""
+    suits, rest = torch.ones(1, NUM_SUITS, features.per_suit), torch.ones(1, features.num_rest)
+    scaled(suits, rest, features)
+    scale: NDArray[np.float32] = torch.cat([suits[0, 0], rest[0]]).numpy()
+    return scale
+
+
+@kernel
+def read_rows(
+    features: NDArray[np.int8],
+    of: NDArray[np.int64],
+    prices: NDArray[np.float32],
+    blocks: NDArray[np.int64],
+    scale: NDArray[np.float32],
+    suits: NDArray[np.float32],
+    rest: NDArray[np.float32],
+) -> None:
+    """Write what a network's first layers take; see ``UniversalNetwork.read``.
+
+    Args:
+        features: (B, F').
+        of: (B,), which rules each row is played by.
+        prices: (n, 4, 13), of the cards by those.
+        blocks: (3, 2), see ``_Places``.
+        scale: (per_suit + num_rest,), see ``_Places``.
+        suits: (B, 4, per_suit + 39), written.
+        rest: (B, num_rest + n), written.
+    """
+    num_rest = rest.shape[1] - len(prices)
+    per_suit = len(scale) - num_rest
+    for i in range(len(features)):
+        for suit in range(NUM_SUITS):
+            own, out, costs = features[i, suit * per_suit :], suits[i, suit], prices[of[i], suit]
+            for k in range(per_suit):
+                out[k] = np.float32(own[k]) * scale[k]
+            out[per_suit:] = 0
+            for block in range(len(blocks)):
+                start, seats = blocks[block]
+                priced = out[per_suit + NUM_RANKS * block :]
+                for seat in range(seats):
+                    cards = own[start + NUM_RANKS * seat :]
+                    for rank in range(NUM_RANKS):
+                        priced[rank] += np.float32(cards[rank]) * costs[rank]
+        for k in range(num_rest):
+            rest[i, k] = features[i, NUM_SUITS * per_suit + k] * scale[per_suit + k]
+        rest[i, num_rest:] = 0
+        rest[i, num_rest + of[i]] = 1

@@ -124,11 +124,9 @@ class MixedPlay:
                 before = time.perf_counter()
                 counts = [len(each.rows) for each in asked]
                 which = torch.tensor([numbers.index(number) for number in at])
-                log_probs = policy(
-                    torch.cat([each.features for each in asked]),
-                    torch.cat([each.mask for each in asked]),
-                    rules.rows(which.repeat_interleave(torch.tensor(counts))),
-                )
+                played_by = rules.rows(which.repeat_interleave(torch.tensor(counts)))
+                read = policy.read(torch.cat([each.features for each in asked]), played_by)
+                log_probs = policy(read, torch.cat([each.mask for each in asked]), played_by)
                 answer = drawn(log_probs, np.concatenate([each.keys for each in asked]))
                 parts = [part.split(counts) for part in answer]
                 thinking += time.perf_counter() - before

@@ -144,7 +144,7 @@ class PPO:
         rules = None
         if self._reads_rules:
             rules = UnderRules(self.policy, rollout.rules).rows(len(rows), self._device)
-        chosen_values = self._in_parts(self.critic, features, hidden, rules=rules)
+        chosen_values = self._in_parts(self._values, features, hidden, rules=rules)
         values = np.zeros(rollout.choice.shape, np.float32)
         values[rollout.choice] = chosen_values.cpu().numpy()
         advantage = np.empty_like(values)
@@ -173,6 +173,11 @@ class PPO:
             costs=costs,
             rules=rules,
         )
+
+    def _values(self, features: Tensor, hidden: Tensor, *rules: RulesRows) -> Tensor:
+        """The critic's, (B,) float32."""
+        values: Tensor = self.critic(self.policy.read(features, *rules), hidden, *rules)
+        return values
 
     def _normalised(self, values: Tensor) -> Tensor:
         """Values with mean 0 and deviation 1 over all processes."""
