@@ -71,7 +71,7 @@ class Policy(nn.Module):
 
     def read(self, features: Tensor, rules: RulesRows | None = None) -> Inputs:
         """What the first layers take, its critic's too: made once where both are asked."""
-        return self.body.read(features, rules)
+        return self.body.read(features, rules)  # type: ignore[arg-type] # as its kind takes
 
     def forward(
         self, features: Tensor | Inputs, mask: Tensor, rules: RulesRows | None = None

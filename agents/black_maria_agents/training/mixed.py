@@ -128,7 +128,7 @@ class MixedPlay:
                 read = policy.read(torch.cat([each.features for each in asked]), played_by)
                 log_probs = policy(read, torch.cat([each.mask for each in asked]), played_by)
                 answer = drawn(log_probs, np.concatenate([each.keys for each in asked]))
-                parts = [part.split(counts) for part in answer]
+                parts = [torch.split(part, counts) for part in answer]
                 thinking += time.perf_counter() - before
                 for number, *each in zip(at, asked, *parts, strict=True):
                     games[number].move(outs[number], t, seatings[number], *each)
