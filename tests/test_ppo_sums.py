@@ -36,6 +36,9 @@ class Chances(nn.Module):
         super().__init__()
         self.logits = nn.Parameter(torch.tensor(chances).log())
 
+    def read(self, features: Tensor) -> Tensor:
+        return features
+
     def forward(self, features: Tensor, mask: Tensor) -> Tensor:
         cards = torch.zeros(52).index_copy(0, torch.tensor(CARDS), self.logits)
         return cards.expand(len(mask), -1).masked_fill(mask == 0, -torch.inf).log_softmax(-1)

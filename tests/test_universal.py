@@ -17,6 +17,7 @@ from black_maria_agents.network import OracleCritic, Policy, PolicyAgent, UnderR
 from black_maria_agents.training import PPO, PPOConfig, TrainConfig, Training
 from black_maria_agents.training.batch import Batch
 from black_maria_agents.training.mixed import MixedPlay
+from black_maria_agents.training.selfplay import SelfPlay
 from black_maria_agents.universal import RulesRows
 from helpers import play
 from test_training import same, steps
@@ -150,6 +151,24 @@ def test_batch__rows_of_several_rules_are_as_each_alone():
 
 
 @pytest.mark.parametrize("seats", SEATS)
+@pytest.mark.parametrize("network", [0, 1], ids=["policy", "critic"])
+def test_read__is_made_once_for_both_networks_and_by_a_kernel_to_the_last_bit(seats, network):
+    made, rules = reader(), [profile(seats), profile(seats).replace(pass_count=2)]
+    dearer = rules[1].replace(penalties=(*rules[1].penalties[:51], 21))
+    under = [made[0].under(each) for each in (rules[0], dearer)]
+    observation, mask = seen(rules[0])
+    observation[:, layout_of(rules[0]).blocks["totals"].start] = np.arange(40) - 7
+    features = torch.from_numpy(under[0].features.of(observation))
+    cpu = torch.device("cpu")
+    rows = RulesRows.joined([each.rows(20, cpu) for each in under]).rows(torch.randperm(40))
+    read, plain = made[0].read(features, rows), made[0].body._read(features, rows)
+    assert all(map(torch.equal, read, plain))
+    hidden = torch.randint(2, (40, hidden_size(layout_of(rules[0]))), dtype=torch.int8)
+    other = torch.from_numpy(mask) if network == 0 else hidden
+    assert torch.equal(made[network](read, other, rows), made[network](features, other, rows))
+
+
+@pytest.mark.parametrize("seats", SEATS)
 def test_agent__its_cards_do_not_depend_on_who_shares_its_batch(seats):
     rules = profile(seats)
     agent = PolicyAgent(policy(), rules)
@@ -260,6 +279,32 @@ def test_mixed__every_set_has_deals_of_its_own_and_every_rollout_others():
     assert not torch.equal(first[0].features[0], first[4].features[0])
     assert not torch.equal(first[0].features[0], again[0].features[0])
     assert [each.rules for each in again[1:4]] == [draw((1, 2, number), 3) for number in (1, 2, 3)]
+
+
+def test_mixed__tables_of_all_rules_that_move_together_move_as_each_set_alone():
+    made = policy()
+    together = MixedPlay(sets=8, tables=16, hands=2, seed=3).collect(made)
+    assert len({len(rollout.seat) for rollout in together}) > 1, "some are at their end before"
+    for number, rollout in enumerate(together):
+        here = made.under(rollout.rules)
+        alone = SelfPlay(
+            rollout.rules, features=here.features, tables=2, hands=2, seed=3, first_table=2 * number
+        )
+        expected = alone.collect(here)
+        for name in ("features", "hidden", "mask", "action"):
+            assert torch.equal(getattr(rollout, name), getattr(expected, name)), name
+        assert torch.allclose(rollout.log_prob, expected.log_prob, atol=1e-5)
+        assert np.array_equal(rollout.choice, expected.choice)
+        assert np.array_equal(rollout.done, expected.done)
+
+
+def test_mixed__learns_in_bfloat16():
+    run = Training(replace(MIXED, precision="bfloat16"))
+    run.step()  # which refuses what isn't finite
+    before = Training(MIXED)
+    before.step()
+    for name in ("entropy", "value_loss"):
+        assert run.figures[name] == pytest.approx(before.figures[name], rel=0.05), name
 
 
 def test_mixed__hands_of_all_rules_count_alike():

@@ -94,6 +94,11 @@ class Features:
         """How many features."""
         return len(self.index)
 
+    @property
+    def kind(self) -> tuple[int | str, ...]:
+        """The same for features that rows of one batch may have."""
+        return self.seats, *self.blocks
+
     def of(self, observation: NDArray[np.int8]) -> NDArray[np.int8]:
         """The features (B, F') int8 of observations (B, F) int8."""
         features = np.empty((len(observation), len(self)), np.int8)

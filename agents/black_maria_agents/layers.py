@@ -5,11 +5,29 @@ four, so that what is learnt of low diamonds holds for low clubs; a trunk joins 
 with what isn't of a suit.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
 from black_maria.cards import NUM_SUITS
 from black_maria_agents.features import Features, scaled
+
+
+class Inputs(NamedTuple):
+    """What first layers take, made of features once for all networks that read the same."""
+
+    suits: Tensor
+    """(B, 4, K), of each suit."""
+    rest: Tensor
+    """(B, R), of the whole."""
+
+
+def numbers(features: Tensor) -> Tensor:
+    """Small integers as what products take: float32, or autocast's type without another copy."""
+    kind = features.device.type
+    autocast = torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+    return features.to(torch.get_autocast_dtype(kind) if autocast else torch.float32)
 
 
 class SuitNetwork(nn.Module):
@@ -41,23 +59,28 @@ class SuitNetwork(nn.Module):
                 self.suit_in.weight[:, own:][:, columns] = 0
                 self.trunk_in.weight[:, NUM_SUITS * suit :][:, columns] = 0
 
+    def read(self, features: Tensor, rules: None = None) -> Inputs:
+        """What the first layers take of features (B, F') int8; see ``forward``."""
+        suits, rest = features.tensor_split([NUM_SUITS * self.features.per_suit], dim=1)
+        suits, rest = numbers(suits), numbers(rest)  # each dense: no further copies
+        suits = suits.view(-1, NUM_SUITS, self.features.per_suit)
+        scaled(suits, rest, self.features)
+        return Inputs(suits, rest)
+
     def forward(
-        self, features: Tensor, hidden: Tensor | None = None, rules: None = None
+        self, features: Tensor | Inputs, hidden: Tensor | None = None, rules: None = None
     ) -> tuple[Tensor, Tensor]:
         """Codes of the suits (B, 4, width / 4) and of the whole (B, width).
 
         Args:
-            features: (B, F') int8, in the order of ``Features``.
+            features: (B, F') int8, in the order of ``Features``; or what ``read`` made of them.
             hidden: (B, ``hidden_size``) int8, suit by suit.
             rules: Nothing: it knows one kind of table.
         """
-        suits, rest = features.tensor_split([NUM_SUITS * self.features.per_suit], dim=1)
-        suits, rest = suits.float(), rest.float()  # each dense: no further copies
-        suits = suits.view(-1, NUM_SUITS, self.features.per_suit)
-        scaled(suits, rest, self.features)
+        suits, rest = features if isinstance(features, Inputs) else self.read(features)
         code = self.suit_in(suits)
         if hidden is not None and self.hidden_in is not None:
-            code = code + self.hidden_in(hidden.float().view(len(suits), NUM_SUITS, -1))
+            code = code + self.hidden_in(numbers(hidden).view(len(suits), NUM_SUITS, -1))
         codes = self.suit_out(code.relu_()).relu_()
         whole = self.trunk_in(torch.cat([codes.flatten(1), rest], dim=1)).relu_()
         return codes, self.trunk_out(whole).relu_()

@@ -26,7 +26,7 @@ from black_maria_agents.features import (
     telling,
 )
 from black_maria_agents.inference import Inference
-from black_maria_agents.layers import SuitNetwork, orthogonal
+from black_maria_agents.layers import Inputs, SuitNetwork, orthogonal
 from black_maria_agents.threads import one_thread
 from black_maria_agents.universal import (
     MOST_SEATS,
@@ -69,11 +69,17 @@ class Policy(nn.Module):
         self.from_whole = orthogonal(nn.Linear(width, width // 4, bias=False))
         self.cards = orthogonal(nn.Linear(width // 4, NUM_RANKS), gain=0.01)
 
-    def forward(self, features: Tensor, mask: Tensor, rules: RulesRows | None = None) -> Tensor:
+    def read(self, features: Tensor, rules: RulesRows | None = None) -> Inputs:
+        """What the first layers take, its critic's too: made once where both are asked."""
+        return self.body.read(features, rules)  # type: ignore[arg-type] # as its kind takes
+
+    def forward(
+        self, features: Tensor | Inputs, mask: Tensor, rules: RulesRows | None = None
+    ) -> Tensor:
         """Log-probabilities (B, 52) float32; −inf where the mask is 0.
 
         Args:
-            features: (B, F') int8, from ``Features.of``.
+            features: (B, F') int8, from ``Features.of``; or what ``read`` made of them.
             mask: (B, 52) int8, 1 where the card may be chosen.
             rules: What the rows are played by, for a policy that reads it.
         """
@@ -166,11 +172,14 @@ class OracleCritic(nn.Module):
         self.body = _body(self.features, width, self.clauses, hidden_size(layout))
         self.value = orthogonal(nn.Linear(width, 1), gain=1.0)
 
-    def forward(self, features: Tensor, hidden: Tensor, rules: RulesRows | None = None) -> Tensor:
+    def forward(
+        self, features: Tensor | Inputs, hidden: Tensor, rules: RulesRows | None = None
+    ) -> Tensor:
         """Values (B,) float32, in the learner's reward units.
 
         Args:
-            features: (B, F') int8, from ``Features.of``.
+            features: (B, F') int8, from ``Features.of``; or what the policy's ``read`` made of
+                them.
             hidden: (B, ``hidden_size``) int8, from ``selfplay.hidden_cards``.
             rules: What the rows are played by, for a critic that reads it.
         """

@@ -1,6 +1,7 @@
 """What compiles this package's kernels, for ``python -m black_maria.warm``."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from black_maria.rules import Rules
 from black_maria.tables import Tables
@@ -13,7 +14,13 @@ def steps() -> Iterator[tuple[str, Callable[[], object]]]:
     """Steps as ``black_maria.warm.steps`` has them."""
     yield "sampled worlds, pimc", lambda: _ask("pimc:worlds=1,sims=2")
     yield "network and its search", lambda: _ask("search:policy=champion,worlds=2")
-    yield "training", lambda: Training(TrainConfig(width=4, tables=2, decisions=1)).step()
+    yield "training", _train
+    yield "training by many rules", lambda: _train(rules="mixed", rule_sets=1)
+
+
+def _train(**settings: Any) -> None:
+    """Learn a first time."""
+    Training(TrainConfig(width=4, tables=2, decisions=1, **settings)).step()
 
 
 def _ask(name: str) -> None:

@@ -122,7 +122,7 @@ class PPO:
         kinds: dict[Any, list[Batch]] = {}
         for rollout in rollouts:
             batch = self._of(rollout)
-            kind = batch.rules and (batch.rules.features.seats, *batch.rules.features.blocks)
+            kind = batch.rules and batch.rules.features.kind
             kinds.setdefault(kind, []).append(batch)
         batches = [Batch.joined(alike) for alike in kinds.values()]
         advantages = self._normalised(torch.cat([batch.advantage for batch in batches]))
@@ -144,7 +144,7 @@ class PPO:
         rules = None
         if self._reads_rules:
             rules = UnderRules(self.policy, rollout.rules).rows(len(rows), self._device)
-        chosen_values = self._in_parts(self.critic, features, hidden, rules=rules)
+        chosen_values = self._in_parts(self._values, features, hidden, rules=rules)
         values = np.zeros(rollout.choice.shape, np.float32)
         values[rollout.choice] = chosen_values.cpu().numpy()
         advantage = np.empty_like(values)
@@ -173,6 +173,11 @@ class PPO:
             costs=costs,
             rules=rules,
         )
+
+    def _values(self, features: Tensor, hidden: Tensor, *rules: RulesRows) -> Tensor:
+        """The critic's, (B,) float32."""
+        values: Tensor = self.critic(self.policy.read(features, *rules), hidden, *rules)
+        return values
 
     def _normalised(self, values: Tensor) -> Tensor:
         """Values with mean 0 and deviation 1 over all processes."""
@@ -238,8 +243,9 @@ class PPO:
         config = self.config
         rules = () if batch.rules is None else (batch.rules,)
         with self.precision():
-            log_probs = self.policy(batch.features, batch.mask, *rules)
-            value = self.critic(batch.features, batch.hidden, *rules)
+            read = self.policy.read(batch.features, *rules)
+            log_probs = self.policy(read, batch.mask, *rules)
+            value = self.critic(read, batch.hidden, *rules)
         log_ratio = log_probs.gather(-1, batch.action[:, None]).squeeze(-1) - batch.log_prob
         ratio = log_ratio.exp()
         clip = config.clip

@@ -7,7 +7,7 @@ together and a rollout never ends inside a hand: nothing needs bootstrapping.
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -129,6 +129,36 @@ class Seating:
                 yield rows, agent.act(part, keys[rows])
 
 
+class Asked(NamedTuple):
+    """The choices that the policy has at a ply, n rows."""
+
+    rows: NDArray[np.int64]
+    """(n,), the tables."""
+    features: Tensor
+    """(n, F') int8."""
+    mask: Tensor
+    """(n, 52) int8."""
+    keys: NDArray[np.uint64]
+    """(n,), each row's own randomness."""
+
+
+def drawn(log_probs: Tensor, keys: NDArray[np.uint64]) -> tuple[Tensor, Tensor]:
+    """Cards (B,) int64 sampled from a policy, and their log-probabilities (B,) float32.
+
+    Args:
+        log_probs: (B, 52) float32.
+        keys: (B,) uint64.
+
+    Raises:
+        DivergenceError: A probability isn't finite.
+    """
+    cards = sample(log_probs, keys)
+    chosen = log_probs.gather(-1, cards.clamp(max=NUM_CARDS - 1)[:, None]).squeeze(-1)
+    if not chosen.isfinite().all():  # weights that are finite may still give NaN
+        raise DivergenceError(_NOT_FINITE)
+    return cards, chosen
+
+
 class SelfPlay:
     """Plays rollouts into buffers that it owns; each ``collect`` overwrites the last one.
 
@@ -228,49 +258,68 @@ class SelfPlay:
             policy: The policy that learns; its cards are sampled.
             seating: Who sits where; without it, that policy in every seat.
         """
-        rules, start = self.tables.rules, time.perf_counter()
-        seating = seating or Seating.all_alike(len(self.tables), rules.seats)
-        self._before = self.tables.save()
-        hands = range(self.next_hand, self.next_hand + self._hands)
-        self.next_hand = hands.stop
-        out = self._buffers.first(sum(rules.plies(hand) for hand in hands))
-        play = self._in_turns if self._halves else self._together
-        thinking = play(policy, seating, out)
-        self.seconds["inference"] += thinking
+        start, thought = time.perf_counter(), self.seconds["inference"]
+        seating = seating or Seating.all_alike(len(self.tables), self.tables.rules.seats)
+        out = self.begin()
+        if self._halves:
+            self.seconds["inference"] += self._in_turns(policy, seating, out)
+        else:
+            for t in range(len(out.seat)):
+                asked = self.ask(out, t, seating)
+                before = time.perf_counter()
+                answer = drawn(policy(asked.features, asked.mask), asked.keys)
+                self.seconds["inference"] += time.perf_counter() - before
+                self.move(out, t, seating, asked, *answer)
+        thinking = self.seconds["inference"] - thought
         self.seconds["engine"] += time.perf_counter() - start - thinking
         return out
 
-    def _together(self, policy: Policy | UnderRules, seating: Seating, out: Rollout) -> float:
-        """Move at all tables, ply by ply; the seconds that choosing took."""
-        thinking = 0.0
-        for t in range(len(out.seat)):
-            obs, seat = self.tables.observe()
-            mask, keys = obs["action_mask"], self.tables.keys()
-            out.seat[t] = seat
-            out.mask[t] = torch.from_numpy(mask)
-            gather(obs["observation"], self._features.index, out.features[t].numpy())
-            hidden_cards(self.tables.states(), self.tables.rules.seats, out.hidden[t].numpy())
-            player = seating.players(seat)
-            several = mask.sum(axis=1, dtype=np.int8) > 1
-            out.choice[t] = several & (player < 0)
-            actions = mask.argmax(axis=1)
+    def begin(self) -> Rollout:
+        """Go on with the next hands; the buffers for them, of as many steps as they take."""
+        self._before = self.tables.save()
+        hands = range(self.next_hand, self.next_hand + self._hands)
+        self.next_hand = hands.stop
+        return self._buffers.first(sum(map(self.tables.rules.plies, hands)))
+
+    def ask(self, out: Rollout, t: int, seating: Seating) -> Asked:
+        """Write down what all tables see at step t; what the policy has to choose there."""
+        obs, seat = self.tables.observe()
+        mask = obs["action_mask"]
+        out.seat[t] = seat
+        out.mask[t] = torch.from_numpy(mask)
+        gather(obs["observation"], self._features.index, out.features[t].numpy())
+        hidden_cards(self.tables.states(), self.tables.rules.seats, out.hidden[t].numpy())
+        several = mask.sum(axis=1, dtype=np.int8) > 1
+        out.choice[t] = several & (seating.players(seat) < 0)
+        rows = np.flatnonzero(out.choice[t])
+        at = torch.from_numpy(rows)
+        return Asked(rows, out.features[t, at], out.mask[t, at], self.tables.keys()[rows])
+
+    def move(
+        self,
+        out: Rollout,
+        t: int,
+        seating: Seating,
+        asked: Asked,
+        cards: Tensor,
+        log_prob: Tensor,
+    ) -> None:
+        """Play what the policy answered (n,), and what the others choose."""
+        obs, seat = self.tables.observe()
+        mask = obs["action_mask"]
+        actions = mask.argmax(axis=1)
+        actions[asked.rows] = cards.numpy()
+        out.log_prob[t] = 0
+        out.log_prob[t, torch.from_numpy(asked.rows)] = log_prob
+        if seating.agents:
             before = time.perf_counter()
-            rows = np.flatnonzero(out.choice[t])
-            at = torch.from_numpy(rows)
-            log_probs = policy(out.features[t, at], out.mask[t, at])
-            cards = sample(log_probs, keys[rows])
-            chosen = log_probs.gather(-1, cards.clamp(max=NUM_CARDS - 1)[:, None]).squeeze(-1)
-            if not chosen.isfinite().all():  # weights that are finite may still give NaN
-                raise DivergenceError(_NOT_FINITE)
-            out.log_prob[t] = 0
-            out.log_prob[t, at] = chosen
-            actions[rows] = cards.numpy()
-            for rows, theirs in seating.chosen(obs, keys, np.where(several, player, -1)):
+            several = mask.sum(axis=1, dtype=np.int8) > 1
+            player = np.where(several, seating.players(seat), -1)
+            for rows, theirs in seating.chosen(obs, self.tables.keys(), player):
                 actions[rows] = theirs
-            thinking += time.perf_counter() - before
-            out.action[t] = torch.from_numpy(actions)
-            out.rewards[t], out.done[t] = self.tables.step(actions)
-        return thinking
+            self.seconds["inference"] += time.perf_counter() - before
+        out.action[t] = torch.from_numpy(actions)
+        out.rewards[t], out.done[t] = self.tables.step(actions)
 
     def _in_turns(self, policy: Policy | UnderRules, seating: Seating, out: Rollout) -> float:
         """Let the halves move in turn, ply by ply; the seconds of asking and waiting."""
