@@ -66,3 +66,6 @@ strip("runs/student-5/agent.pt", "agents/black_maria_agents/champions/three_play
 strip("runs/american-3/agent.pt", "agents/black_maria_agents/champions/american_hearts.pt")
 strip("runs/universal/agent.pt", "agents/black_maria_agents/champions/universal.pt")
 END
+
+# who holds what, as champions play: which worlds the search weighs
+python scripts/guesser.py

@@ -10,7 +10,7 @@ import torch
 
 from black_maria import Rules, layout_of, make_bot
 from black_maria_agents import dataset, load_agent
-from black_maria_agents.guesser import Guesser, fit
+from black_maria_agents.guesser import Guesser, fit, guess_for
 from black_maria_agents.measuring.beliefs import (
     CAUTION,
     Calibration,
@@ -43,9 +43,11 @@ def test_log_loss__without_an_open_card_is_nothing():
     assert log_loss(worlds, np.ones((1, 1)), worlds[0]) == 0
 
 
-def test_belief_losses__tempered_likelihood_tells_more_than_even_odds_and_than_likelihood():
-    losses = belief_losses(load_agent("champion"), 40, seed=2, worlds=64, effective=6)
+def test_belief_losses__tempered_likelihood_tells_more_than_even_odds_and_a_guess_tells_more():
+    guess = guess_for(Rules())
+    losses = belief_losses(load_agent("champion"), 40, seed=2, worlds=64, effective=6, guess=guess)
     mean = {name: loss.mean() for name, loss in losses.items()}
+    assert mean["guided"] < mean["tempered"] - 0.03
     assert mean["tempered"] < mean["uniform"] - 0.03
     assert mean["tempered"] < mean["likelihood"]
     assert 0.5 < mean["uniform"] < np.log(2)

@@ -18,6 +18,7 @@ from black_maria_agents import (
     loading,
 )
 from black_maria_agents.features import hidden_size
+from black_maria_agents.guesser import guess_for
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import OracleCritic, Policy, PolicyAgent
 
@@ -364,7 +365,9 @@ def test_identity__is_what_version_0_1_0_kept_scores_under():
     assert load_agent("champion", greedy=False).identity == f"champion {fingerprint} sampled"
     assert load_agent("pimc:sims=3").identity == "pimc:sims=3"
     # the search has played other cards since: its old scores aren't its own
-    assert load_agent("search:worlds=3").identity == f"search:worlds=3 {fingerprint} edition 2"
+    guess = guess_for(RULES).fingerprint
+    networks = f"{fingerprint} {guess}"
+    assert load_agent("search:worlds=3").identity == f"search:worlds=3 {networks} edition 3"
 
 
 def test_load_agents__by_what_tables_call_them_each_once(tmp_path, monkeypatch):

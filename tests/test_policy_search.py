@@ -10,6 +10,7 @@ from black_maria import Rules, Tables, layout_of
 from black_maria.engine import STATE
 from black_maria_agents import load_agent
 from black_maria_agents.base import wants_history
+from black_maria_agents.guesser import guess_for
 from black_maria_agents.measuring import play_deals
 from black_maria_agents.network import Policy, PolicyAgent
 from black_maria_agents.search import beliefs, policy_search
@@ -19,7 +20,6 @@ from black_maria_agents.search.beliefs import (
     log_likelihood,
     resampled,
     tempered,
-    weigh,
     weights_of,
 )
 from black_maria_agents.search.policy_search import PolicySearch
@@ -40,9 +40,11 @@ def observed(tables):
 
 
 @pytest.mark.parametrize("plies", [0, 4, 9, 20, 40, 57])
-@pytest.mark.parametrize("history", [True, False])
-def test_act__is_legal_and_a_row_does_not_depend_on_its_neighbours(plies, history):
-    search = PolicySearch(untrained(), RULES, worlds=4)
+@pytest.mark.parametrize(
+    ("history", "guess"), [(True, None), (True, guess_for(RULES)), (False, None)]
+)
+def test_act__is_legal_and_a_row_does_not_depend_on_its_neighbours(plies, history, guess):
+    search = PolicySearch(untrained(), RULES, worlds=4, guess=guess)
     tables = Tables(5, seed=3, history=history)
     play(tables, plies)
     obs, keys = observed(tables)
@@ -53,9 +55,10 @@ def test_act__is_legal_and_a_row_does_not_depend_on_its_neighbours(plies, histor
         assert search.act(alone, keys[row : row + 1]) == actions[row]
 
 
-def test_act__knows_nothing_of_the_unseen_cards():
+@pytest.mark.parametrize("guess", [None, guess_for(RULES)], ids=["alone", "guided"])
+def test_act__knows_nothing_of_the_unseen_cards(guess):
     """In a world that only the others could tell from this one, it plays the same card."""
-    search = PolicySearch(untrained(), RULES, worlds=4)
+    search = PolicySearch(untrained(), RULES, worlds=4, guess=guess)
     tables = Tables(6, seed=5, history=True)
     play(tables, 30)
     obs, keys = observed(tables)
@@ -189,20 +192,6 @@ def test_likelihood__in_a_play_off_worlds_are_equally_likely_whatever_stands_bes
     assert (found[0] == 0).all()
     assert np.array_equal(found[1], before[1])
     assert np.ptp(before[1]) > 0
-
-
-def test_weigh__stops_where_enough_worlds_are_effective():
-    """A policy without opinions finds all worlds as likely: the first eight do."""
-    tables = Tables(3, seed=8, history=True)
-    play(tables, 30)
-    obs, keys = observed(tables)
-    seen = obs["observation"], obs["history"], keys
-    games, few = weigh(untrained(), *seen, step=8, most=24, effective=7)
-    assert games.shape == few.shape == (3, 24)
-    assert (np.isfinite(few) == (np.arange(24) < 8)).all()
-    _, all_ = weigh(untrained(), *seen, step=8, most=24, effective=25)
-    assert np.isfinite(all_).all()
-    assert np.array_equal(all_[:, :8], few[:, :8])
 
 
 def likelihoods(rows=50, n=64, spread=6.0):

@@ -30,7 +30,7 @@ class Inference:
 
     Args:
         policy: From features (B, F') int8 and mask (B, 52) int8 to log-probabilities (B, 52)
-            float32, each row by itself.
+            float32, or of any other shape (B, …), each row by itself.
         features: What it reads.
     """
 
@@ -43,15 +43,14 @@ class Inference:
 
     @torch.inference_mode()
     def __call__(self, observation: NDArray[np.int8], mask: NDArray[np.int8]) -> Tensor:
-        """The log-probabilities (B, 52) float32 on the CPU; −inf where the mask is 0.
+        """The log-probabilities (B, …) float32 on the CPU; −inf where the mask is 0.
 
         Args:
             observation: (B, F) int8.
             mask: (B, 52) int8.
         """
         index, sizes, count = self._features.index, self.sizes(), len(mask)
-        result = torch.empty(count, NUM_CARDS)
-        start = 0
+        result, start = torch.empty(0, NUM_CARDS), 0
         while start < count:
             size = next((size for size in sizes if size >= count - start), sizes[-1])
             rows = slice(start, min(start + size, count))
@@ -59,7 +58,10 @@ class Inference:
             gather(observation[rows], index, features)
             allowed = np.ones((size, NUM_CARDS), np.int8)
             allowed[: rows.stop - start] = mask[rows]
-            result[rows] = self._pass(features, allowed)[: rows.stop - start]
+            found = self._pass(features, allowed)
+            if start == 0:
+                result = found.new_empty(count, *found.shape[1:])
+            result[rows] = found[: rows.stop - start]
             start = rows.stop
         return result
 

@@ -9,6 +9,7 @@ from black_maria.rules import Rules, as_rules
 from black_maria_agents import tensors
 from black_maria_agents.base import Agent
 from black_maria_agents.checkpoint import load_policy
+from black_maria_agents.guesser import guess_for
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.options import options_of
 from black_maria_agents.search import pimc, policy_search
@@ -78,7 +79,8 @@ def load_agent(name: str, rules: str | Rules = "three_player", *, greedy: bool =
         policy = load_agent(str(options["policy"]), rules)
         if not isinstance(policy, PolicyAgent):
             raise ValueError(f"{name!r}: {options['policy']} isn't a network to search with")
-        return PolicySearch(policy, rules, worlds=int(options["worlds"] or 0), name=name)
+        worlds, guess = int(options["worlds"] or 0), guess_for(rules)
+        return PolicySearch(policy, rules, worlds=worlds, name=name, guess=guess)
     if Path(name).suffix == ".safetensors":
         return tensors.load_policy(name, rules, greedy=greedy, name=name)
     if name in ("champion", UNIVERSAL) or Path(name).suffix == ".pt" or _there(name):

@@ -4,7 +4,7 @@ A belief is, for each of the other seats and each card, the probability that thi
 given that one of them does. Weighted worlds give one, and so does a network that was taught
 (``guesser.Guesser``). Scored are the cards that more than one other seat may hold.
 
-losses = belief_losses(load_agent("champion"), 400, seed=2**63)
+losses = belief_losses(load_agent("champion"), 400, seed=2**63, guess=guess_for(Rules()))
 {name: Estimate.of(loss).text(3) for name, loss in losses.items()}
 """
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from black_maria import engine
 from black_maria.tables import Tables
+from black_maria_agents.guesser import Guess
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.search.beliefs import tempered, weigh
 from black_maria_agents.worlds.sampling import card_counts
@@ -25,6 +26,8 @@ CAUTION: Final = 0.02
 """Share of every belief that goes to all other seats evenly, since no number of worlds is all."""
 BINS: Final = 10
 """Classes of probabilities in which beliefs are compared with what came true."""
+GUIDED_DRAWS: Final = 512
+"""Worlds drawn for those that a guess picks."""
 PART: Final = 200
 """Positions whose worlds are weighed at a time: 192 worlds of each take 70 MB."""
 
@@ -77,7 +80,12 @@ def positions(agent: PolicyAgent, stop: NDArray[np.int64], *, seed: int) -> Posi
 
 
 def of_worlds(
-    agent: PolicyAgent, at: Positions, *, worlds: int = 192, effective: float = 12.0
+    agent: PolicyAgent,
+    at: Positions,
+    *,
+    worlds: int = 192,
+    effective: float = 12.0,
+    guess: Guess | None = None,
 ) -> tuple[Beliefs, NDArray[np.int8]]:
     """Beliefs by sampled worlds, and the cards that are scored.
 
@@ -85,16 +93,16 @@ def of_worlds(
         agent: By whose likelihood worlds are weighed: the policy that the others play.
         at: Positions after the pass.
         worlds: Worlds of each.
-        effective: Effective number of worlds that ``"tempered"`` keeps.
+        effective: Effective number of worlds that ``"tempered"`` and ``"guided"`` keep.
+        guess: Adds ``"guided"``: half as many worlds, those of 512 drawn that it finds likely, as
+            the search has them.
 
     Returns:
-        ``"uniform"``, ``"likelihood"`` and ``"tempered"``; and (B, S − 1, 52), what the others hold
-        of the cards that more than one of them holds in some world.
+        ``"uniform"``, ``"likelihood"``, ``"tempered"`` and perhaps ``"guided"``; and
+        (B, S − 1, 52), what the others hold of the cards that more than one of them holds in
+        some world.
     """
-    games, likelihood = weigh(
-        agent, at.observation, at.history, at.keys,
-        step=worlds, most=worlds, effective=effective,
-    )  # fmt: skip
+    games, likelihood = weigh(agent, at.observation, at.history, at.keys, draws=worlds, most=worlds)
     weights = {
         "uniform": np.full(likelihood.shape, 1 / worlds),
         "likelihood": tempered(likelihood),
@@ -102,11 +110,24 @@ def of_worlds(
     }
     holding = card_counts(games["holding"][:, :, 1 : agent.rules.seats])
     beliefs = {name: belief_of(holding, each) for name, each in weights.items()}
+    if guess is not None:
+        games, found = weigh(
+            agent, at.observation, at.history, at.keys,
+            draws=GUIDED_DRAWS, most=worlds // 2, guess=guess,
+        )  # fmt: skip
+        held = card_counts(games["holding"][:, :, 1 : agent.rules.seats])
+        beliefs["guided"] = belief_of(held, tempered(found, effective))
     return beliefs, at.truth[:, 1:] * is_open(holding)
 
 
 def belief_losses(
-    agent: PolicyAgent, hands: int, *, seed: int, worlds: int = 192, effective: float = 12.0
+    agent: PolicyAgent,
+    hands: int,
+    *,
+    seed: int,
+    worlds: int = 192,
+    effective: float = 12.0,
+    guess: Guess | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Log losses of beliefs at one position of each hand, the same agent in every seat.
 
@@ -118,14 +139,20 @@ def belief_losses(
         seed: The deals' seed, and that of the positions.
         worlds: Worlds of each position.
         effective: Effective number of worlds that ``"tempered"`` keeps.
+        guess: As for ``of_worlds``.
 
     Returns:
-        ``"uniform"``, ``"likelihood"`` and ``"tempered"``, (H,) each, nats a card.
+        As ``of_worlds``'s, (H,) each, nats a card.
     """
     cards = agent.rules.hand_size * agent.rules.seats
     stop = np.random.default_rng(seed).integers(cards // 10, 2 * cards // 3, hands)
     at = positions(agent, stop, seed=seed)
-    beliefs, held = of_worlds(agent, at, worlds=worlds, effective=effective)
+    parts = [
+        of_worlds(agent, part, worlds=worlds, effective=effective, guess=guess)
+        for part in at.parts()
+    ]
+    held = np.concatenate([scored for _, scored in parts])
+    beliefs = {name: np.concatenate([of[name] for of, _ in parts]) for name in parts[0][0]}
     return {name: loss_of(belief, held) for name, belief in beliefs.items()}
 
 

@@ -28,7 +28,7 @@ from black_maria_agents.measuring.results import Estimate
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.search.beliefs import at_the_deal, resampled, tempered, weigh
 from black_maria_agents.search.playouts import play_out
-from black_maria_agents.search.policy_search import EFFECTIVE, REGRET
+from black_maria_agents.search.policy_search import REGRET
 from black_maria_agents.training.match import chances_at
 from black_maria_agents.worlds.sampling import sample_worlds
 
@@ -39,6 +39,8 @@ LOTS: Final = 5
 chance; one lot where those are the same card, but not the policy's."""
 SPARE: Final = 4
 """Worlds weighed for each one that is played out; the search, which has one try, takes more."""
+EFFECTIVE: Final = 0.75
+"""Effective number of worlds that weights are tempered to, for each one that is played out."""
 LIKELY: Final = 0.01
 """Cards that the policy gives less than this are not tried."""
 TABLES: Final = 16_384
@@ -276,11 +278,10 @@ def _worlds(
         seen = found.observation[early], worlds, keys[early], agent.rules, found.history[early]
         games[early, :worlds], times[early, :worlds] = sample_worlds(*seen).games, 1
     if len(late):
-        games[late], likelihood = weigh(
-            agent, found.observation[late], found.history[late], keys[late],
-            step=most, most=most, effective=effective,
-        )  # fmt: skip
-        drawn = resampled(tempered(likelihood, effective), worlds, keys[late])
+        games[late], weights = weigh(
+            agent, found.observation[late], found.history[late], keys[late], draws=most, most=most
+        )
+        drawn = resampled(tempered(weights, effective), worlds, keys[late])
         np.add.at(times, (late[:, None], drawn), 1)
     return games, times
 

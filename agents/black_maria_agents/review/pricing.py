@@ -23,12 +23,16 @@ from black_maria_agents.network import PolicyAgent
 from black_maria_agents.review.positions import Positions
 from black_maria_agents.search.beliefs import at_the_deal, resampled, tempered, weigh
 from black_maria_agents.search.playouts import play_out
-from black_maria_agents.search.policy_search import EFFECTIVE, REGRET, SPARE, STEP
+from black_maria_agents.search.policy_search import REGRET
 from black_maria_agents.worlds.sampling import card_counts, sample_worlds
 
 DOUBT: Final = 1.0
 """Standard errors by which another card must be ahead to be priced at all: less is mostly luck, and
 pricing it adds noise and time."""
+SPARE: Final = 12
+"""Worlds drawn and weighed, copies aside, for each one that is played out."""
+EFFECTIVE: Final = 0.75
+"""Effective number of worlds that weights are tempered to, for each one that is played out."""
 TABLES: Final = 16_384
 """Worlds, or play-outs, side by side; no result depends on it."""
 _PICK, _PRICE = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
@@ -144,11 +148,10 @@ def _drawn(
         weights[part, :worlds] = 1 / worlds
     for part in _parts(np.flatnonzero(~passing), most):
         at = rows[part]
-        games[part], likelihood = weigh(
-            agent, found.observation[at], found.history[at], keys[part],
-            step=STEP * worlds, most=most, effective=EFFECTIVE * worlds,
-        )  # fmt: skip
-        weights[part] = tempered(likelihood, EFFECTIVE * worlds)
+        games[part], weighed = weigh(
+            agent, found.observation[at], found.history[at], keys[part], draws=most, most=most
+        )
+        weights[part] = tempered(weighed, EFFECTIVE * worlds)
         drawn[part] = resampled(weights[part], worlds, keys[part])
     return _Worlds(games, drawn, weights)
 

@@ -18,8 +18,10 @@ from black_maria import engine
 from black_maria.cards import NUM_CARDS
 from black_maria.rules import Rules
 from black_maria.tables import Tables
+from black_maria_agents.guesser import Guess
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.search.players import Players
+from black_maria_agents.search.proposals import TRUST, alike, chosen, opinion
 from black_maria_agents.worlds.sampling import card_counts, sample_worlds
 
 DOUBT: Final = 0.1
@@ -37,64 +39,71 @@ def weigh(
     history: NDArray[np.int8],
     keys: NDArray[np.uint64],
     *,
-    step: int,
+    draws: int,
     most: int,
-    effective: float,
+    guess: Guess | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Sample worlds, ``step`` at a time, until enough are effective or there are ``most``.
+    """Draw worlds, and weigh some of them.
 
-    Late in a hand few worlds tell as much as many, and to weigh one is dearest there.
+    Worlds in which the others hold the same cards are copies: one of them is weighed for all.
+    Late in a hand, where few holdings are left, that weighs every one of them.
 
     Args:
         agent: The policy that the others are taken to play, or who sits where.
         observation: (B, F) int8, after the pass.
         history: (B, R, 3) int8.
         keys: (B,) uint64, each row's randomness.
-        step: Worlds weighed at a time.
-        most: Worlds of a row, n, a multiple of ``step``.
-        effective: Effective number of worlds that is enough, by the likelihood itself.
+        draws: Worlds drawn of a row, n.
+        most: How many of them are weighed, copies aside.
+        guess: Says which are worth it, and is believed in part; evenly likely without it.
 
     Returns:
-        Games (B, n) ``engine.STATE`` and their log likelihood (B, n), −inf for those that
-        are given up or not weighed.
+        Games (B, n) ``engine.STATE`` and logarithms of what they weigh (B, n), up to a constant of
+        the row: −inf for those that are given up or not weighed.
     """
-    games = sample_worlds(observation, most, keys, agent.rules, history).games
-    found = np.full(games.shape, -np.inf)
-    rows = np.arange(len(games))
-    for start in range(0, most, step):
-        found[rows, start : start + step] = log_likelihood(agent, games[rows, start : start + step])
-        rows = rows[effective_number(tempered(found[rows])) < effective]
-        if not len(rows):
-            break
-    return games, found
+    games = sample_worlds(observation, draws, keys, agent.rules, history).games
+    first, opinions = alike(games, agent.rules.seats), np.zeros(games.shape)
+    if guess is not None:
+        opinions = TRUST * opinion(games, guess.log_probs(observation), first)
+    found = log_likelihood(agent, games, chosen(opinions, first, most, keys))
+    return games, np.take_along_axis(found, first, axis=1)
 
 
-def log_likelihood(agent: PolicyAgent | Players, games: NDArray[Any]) -> NDArray[np.float64]:
+def log_likelihood(
+    agent: PolicyAgent | Players,
+    games: NDArray[Any],
+    prior: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """How likely the others play what they have played, in worlds (B, n): (B, n).
 
     −inf for worlds that are given up; 0 in play-offs, whose absent seats played the hand before.
+
+    Args:
+        agent: The policy that the others are taken to play, or who sits where.
+        games: The worlds.
+        prior: Logarithms of what worlds weigh before, (B, n), which is added; −inf for those that
+            are not to be weighed.
     """
     players = agent if isinstance(agent, Players) else Players.all_alike(agent)
-    total = np.zeros(games.shape)
-    whole = ~games["playoff"].any(axis=1)
-    if not whole.any():
+    total = np.zeros(games.shape) if prior is None else prior.copy()
+    wanted = np.isfinite(total) & ~games["playoff"].any(axis=1, keepdims=True)
+    if not wanted.any():
         return total
-    worlds = games[whole].reshape(-1)
+    worlds, found = games[wanted], total[wanted]
     tables = at_the_first_lead(worlds, players.rules)
-    found = np.zeros((int(whole.sum()), games.shape[1]))
-    flat = found.reshape(-1)
+    starts, row = np.unique(np.nonzero(wanted)[0], return_index=True, return_inverse=True)[1:]
     for ply in range(int(worlds["num_played"].max())):
-        going = (ply < worlds["num_played"]) & np.isfinite(flat)
+        going = (ply < worlds["num_played"]) & np.isfinite(found)
         obs, seat = tables.observe()
         choices = obs["action_mask"].sum(axis=1, dtype=np.int64)
         asked = np.flatnonzero(going & (seat != 0) & (choices > 1))
         cards = worlds["cards"][:, ply]
         seen = obs["observation"][asked], obs["action_mask"][asked]
         chance = players.chances(*seen, seat[asked], cards[asked])
-        flat[asked] += np.log((1 - DOUBT) * chance + DOUBT / choices[asked])
-        found[found < found.max(axis=1, keepdims=True) - HOPELESS] = -np.inf
+        found[asked] += np.log((1 - DOUBT) * chance + DOUBT / choices[asked])
+        found[found < np.maximum.reduceat(found, starts)[row] - HOPELESS] = -np.inf
         tables.step(cards, going)
-    total[whole] = found
+    total[wanted] = found
     return total
 
 

@@ -8,7 +8,8 @@ so the policy's own opinion counts too: a card is worth log π − cost / λ, th
 regularised towards the policy (Jacob et al. 2022, arXiv 2112.07544).
 
 Where the observation has its history, worlds are drawn by how likely the policy finds what the
-others have played in them (``beliefs``); without it they are equally likely.
+others have played in them (``beliefs``), of those that a learnt guess finds worth weighing
+(``proposals``); without it they are equally likely.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from black_maria.cards import NUM_CARDS
 from black_maria.layout import layout_of
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
+from black_maria_agents.guesser import Guess
 from black_maria_agents.network import PolicyAgent
 from black_maria_agents.search.beliefs import resampled, tempered, weigh
 from black_maria_agents.search.players import Players, next_keys
@@ -30,12 +32,12 @@ from black_maria_agents.threads import one_thread
 from black_maria_agents.worlds.sampling import sample_worlds
 
 FAMILY: Final = "search"
-EDITION: Final = 2
+EDITION: Final = 3
 """Raised by whatever makes it play other cards, so that scores kept of an earlier one don't
 pass for its own."""
 
-WORLDS: Final = 16
-"""Worlds that each card is tried in, unless told; 8 have lost a third of a point, 32 gained 0.1."""
+WORLDS: Final = 32
+"""Worlds that each card is tried in, unless told."""
 EARLY: Final = 0.18
 """Share of the tricks, three of seventeen, that the policy plays without search, as it passes: by
 search it gains nothing there, and 0.15 to 0.4 points in every three tricks after."""
@@ -43,17 +45,18 @@ LIKELY: Final = 0.05
 """Cards that the policy gives less than this are not searched."""
 REGRET: Final = 0.5
 """λ: points a hand that outweigh a factor e in the policy's opinion."""
-SPARE: Final = 12
-"""Worlds weighed at most, for each one that is rolled out. To weigh is most of the work, and each
-doubling is worth it: a log loss of 0.58 on where cards lie with 64 worlds, 0.55 with 128, 0.53 with
-192."""
-STEP: Final = 4
-"""Worlds weighed at a time, for each one that is rolled out, until enough are effective."""
-EFFECTIVE: Final = 0.75
-"""Effective number of worlds that is enough and that weights are tempered to, for each one that
-is rolled out; 0.5 or 1 tell as much."""
+DRAWS: Final = 16
+"""Worlds drawn, for each one that is rolled out."""
+GUESSED: Final = 3
+"""Worlds weighed at most, for each one that is rolled out, where a guess says which; to weigh is
+half of the work."""
+SPARE: Final = 6
+"""The same without a guess."""
+EFFECTIVE: Final = 0.375
+"""Effective number of worlds that weights are tempered to, for each one that is rolled out; half of
+it tells as much."""
 MOST_WORLDS: Final = 2_500
-"""Worlds that fit, ``SPARE`` times over, into the memory of a small machine."""
+"""Worlds that fit, ``DRAWS`` times over, into the memory of a small machine."""
 TABLES: Final = 8192
 """Rollouts side by side; no result depends on it."""
 
@@ -68,6 +71,8 @@ class PolicySearch:
         name: What it is called; its policy and budget unless given.
         others: Who sits at its left and so on clockwise, if that is known; otherwise each is
             taken to play the same policy. Only how they play is used, nothing that they see.
+        guess: Of who holds what, to weigh likely worlds; for others who play much as those
+            whom it learnt from.
         team: Places whose mean points the search keeps low: its own, 0, and its partners'.
 
     Raises:
@@ -84,6 +89,7 @@ class PolicySearch:
         worlds: int = WORLDS,
         name: str = "",
         others: Sequence[Agent] | None = None,
+        guess: Guess | None = None,
         team: Sequence[int] = (0,),
     ) -> None:
         """Take the policy over."""
@@ -94,6 +100,7 @@ class PolicySearch:
         self.rules = rules
         self.worlds = worlds
         self.players = Players([agent, *(others or [agent] * (rules.seats - 1))], rules)
+        self.guess = guess
         self.team = list(team)
         self._known = ""
         if others is not None:
@@ -103,8 +110,9 @@ class PolicySearch:
 
     @property
     def identity(self) -> str:
-        """Its name, its policy's hash, whom it knows, and its edition; it samples no card."""
-        parts = [self.name, self.agent.fingerprint, self._known, f"edition {EDITION}"]
+        """Its name, its networks' hashes, whom it knows, and its edition; it samples no card."""
+        guess = self.guess.fingerprint if self.guess else ""
+        parts = [self.name, self.agent.fingerprint, guess, self._known, f"edition {EDITION}"]
         return " ".join(filter(None, parts))
 
     @one_thread()
@@ -125,6 +133,11 @@ class PolicySearch:
             actions[rows] = worth.argmax(axis=1)
         return actions
 
+    @property
+    def _weighed(self) -> int:
+        """Worlds weighed at most, for each one that is rolled out."""
+        return GUESSED if self.guess else SPARE
+
     def _late(self, observation: NDArray[np.int8]) -> NDArray[np.bool_]:
         """Where the observer is to play, and has played in the first tricks, (B,)."""
         tricks = observation[:, self._layout["played"]][:, :NUM_CARDS].sum(axis=1)
@@ -136,7 +149,7 @@ class PolicySearch:
         self, rows: NDArray[np.int64], likely: NDArray[np.bool_]
     ) -> Iterator[NDArray[np.int64]]:
         """Rows in parts that need at most ``TABLES`` tables at a time, or one row."""
-        tables = np.cumsum(np.maximum(likely[rows].sum(axis=1), STEP) * self.worlds)
+        tables = np.cumsum(np.maximum(likely[rows].sum(axis=1), self._weighed) * self.worlds)
         part = tables // TABLES
         for number in np.unique(part):
             yield rows[part == number]
@@ -152,11 +165,11 @@ class PolicySearch:
             games = sample_worlds(observation, self.worlds, keys, self.rules).games
             return games, np.broadcast_to(np.arange(self.worlds), games.shape)
         effective = EFFECTIVE * self.worlds
-        games, likelihood = weigh(
+        games, weights = weigh(
             self.players, observation, history, keys,
-            step=STEP * self.worlds, most=SPARE * self.worlds, effective=effective,
+            draws=DRAWS * self.worlds, most=self._weighed * self.worlds, guess=self.guess,
         )  # fmt: skip
-        return games, resampled(tempered(likelihood, effective), self.worlds, keys)
+        return games, resampled(tempered(weights, effective), self.worlds, keys)
 
     def _costs(
         self,
