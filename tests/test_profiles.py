@@ -269,10 +269,10 @@ def test_lockstep__random_hands(name, seats):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "seats"), CASES)
-def test_lockstep__thousand_random_hands_a_profile(name, seats):
+def test_lockstep__hundreds_of_random_hands_a_profile(name, seats):
     rules = Rules.profile(name, seats)
     hands = len(rules.pass_cycle)
-    tables = -(-1000 // len(SEATS[name]) // hands)
+    tables = -(-400 // len(SEATS[name]) // hands)
     seen = lockstep(rules, book(name, seats), tables, seed=32, hands=hands)
     assert seen["hands"] >= tables * hands
 

@@ -169,7 +169,7 @@ def test_train__ctrl_c_leaves_a_usable_checkpoint(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
 def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
-    long = ["--decisions", "36000", "--snapshots", "2", "--opponent-share", "0.25"]
+    long = ["--decisions", "24000", "--snapshots", "2", "--opponent-share", "0.25"]
     run("train.py", "--run", "straight", *long, *SMALL, cwd=tmp_path)
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "train.py"), "--run", "killed", *long, *SMALL],
