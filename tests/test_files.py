@@ -528,9 +528,7 @@ def test_scores__an_older_file_that_is_damaged_is_refused_or_the_same(tmp_path):
     before = arena(path, seed=5).results(both_ways(BOTS))
     assert before
     refusals = 0
-    for found in outcomes(
-        path, lambda: arena(path, seed=5), lambda i: (i % 8,), every=3
-    ):
+    for found in outcomes(path, lambda: arena(path, seed=5), lambda i: (i % 8,), every=3):
         if isinstance(found, str):
             assert "can't be read as an arena's scores: it" in found
             refusals += 1
