@@ -400,7 +400,7 @@ def test_champions_script__has_options_that_train_py_takes_and_makes_agents_befo
 
 @pytest.mark.slow
 def test_learning__a_short_training_beats_random_both_ways(tmp_path):
-    arguments = ["--decisions", "300_000", "--final-deals", "40", "--threads", "1"]
+    arguments = ["--decisions", "150_000", "--final-deals", "40", "--threads", "1"]
     run("train.py", *arguments, cwd=tmp_path)
     agent, bot = load_agent(str(tmp_path / "runs" / "first" / "agent.pt")), load_agent("random")
     deals = {"deals": range(400), "seed": TEST_SEEDS, "rules": Rules()}
