@@ -433,7 +433,7 @@ def test_revoke__lockstep_of_hands(name, seats, reward):
 def test_revoke__lockstep_of_matches(kind, reward):
     rules, text = match_of(kind)
     seen = lockstep(
-        rules, text, 30, 44, episode="match", reward=reward, hands=12, every=37, revokes=0.02
+        rules, text, 16, 44, episode="match", reward=reward, hands=12, every=37, revokes=0.02
     )
     assert seen["ended by a revoke"] > 0
     if "played off" in kind:
