@@ -421,11 +421,6 @@ def test_lockstep__random_hands_agree_with_the_oracle(seed, episode, hands, bot,
     lockstep(seed, episode, hands, bot, tables)
 
 
-@pytest.mark.slow
-def test_lockstep__many_more_hands():
-    lockstep(10, "hand", 1, None, 500)
-
-
 def lockstep(seed, episode, hands, bot, count):
     """Mover, mask, taker, penalties, totals, views and history of every seat, every ply."""
     tables = Tables(count, seed=seed, episode=episode, history=True)

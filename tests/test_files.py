@@ -528,13 +528,13 @@ def test_scores__an_older_file_that_is_damaged_is_refused_or_the_same(tmp_path):
     before = arena(path, seed=5).results(both_ways(BOTS))
     assert before
     refusals = 0
-    for found in outcomes(path, lambda: arena(path, seed=5), lambda i: (1, 2 + i % 6)):
+    for found in outcomes(path, lambda: arena(path, seed=5), lambda i: (i % 8,), every=3):
         if isinstance(found, str):
             assert "can't be read as an arena's scores: it" in found
             refusals += 1
         else:
             assert found.results(both_ways(BOTS)) == before
-    assert refusals > 5000
+    assert refusals > 1000
 
 
 def test_scores__plain_numpy_reads_them(kept):

@@ -60,9 +60,14 @@ LEGAL, ACT = "#table button.bm-legal", "#act"
 
 
 def ready(browser, game):
-    """Wait until the page shows what is to be done now; a click on the table hurries it."""
+    """Wait until the page shows what is to be done now; a click on the table hurries it.
+
+    While a wish is under way the page shows the decision before, and takes neither clicks nor keys.
+    """
 
     def done():
+        if browser.script("return document.body.classList.contains('busy')"):
+            return False
         browser.script("document.getElementById('table').click()")
         task = "legal" if game.task in (PASS, PLAY) else "act"
         return (
@@ -84,7 +89,6 @@ def choose(browser, game, place=0):
     if game.task == PASS:
         click(browser, ACT)
     browser.wait(lambda: game.number > number)
-    browser.wait(lambda: not browser.script("return document.body.classList.contains('busy')"))
     ready(browser, game)
 
 

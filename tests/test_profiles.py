@@ -269,10 +269,10 @@ def test_lockstep__random_hands(name, seats):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "seats"), CASES)
-def test_lockstep__thousand_random_hands_a_profile(name, seats):
+def test_lockstep__hundreds_of_random_hands_a_profile(name, seats):
     rules = Rules.profile(name, seats)
     hands = len(rules.pass_cycle)
-    tables = -(-1000 // len(SEATS[name]) // hands)
+    tables = -(-400 // len(SEATS[name]) // hands)
     seen = lockstep(rules, book(name, seats), tables, seed=32, hands=hands)
     assert seen["hands"] >= tables * hands
 
@@ -433,7 +433,7 @@ def test_revoke__lockstep_of_hands(name, seats, reward):
 def test_revoke__lockstep_of_matches(kind, reward):
     rules, text = match_of(kind)
     seen = lockstep(
-        rules, text, 30, 44, episode="match", reward=reward, hands=12, every=37, revokes=0.02
+        rules, text, 16, 44, episode="match", reward=reward, hands=12, every=37, revokes=0.02
     )
     assert seen["ended by a revoke"] > 0
     if "played off" in kind:

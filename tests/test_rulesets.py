@@ -17,7 +17,7 @@ from test_rules_vector import CHANGES
 PAGE = Rules()
 LENGTH = ("hands", "match_points", "exceed", "playoff")
 """What only a match can feel."""
-SEVERAL = [draw((5, number)) for number in range(200)]
+SEVERAL = [draw((5, number)) for number in range(1000)]
 
 
 # --- held out -----------------------------------------------------------------------------------
@@ -44,10 +44,13 @@ def test_held_out__can_be_played(name):
     assert as_rules(json.loads(json.dumps(asdict(rules)))) == rules
 
 
-def test_held_out__never_drawn():
+def test_held_out__never_drawn(monkeypatch):
     held_out = {as_played(each.rules) for each in HELD_OUT.values()}
-    assert not held_out & {as_played(draw(seed, 3)) for seed in range(300)}
-    assert not held_out & {as_played(rules) for rules in SEVERAL}
+    drawn = [draw((seed, 1), seats) for seats in SEATS for seed in range(200)]
+    assert not held_out & {as_played(rules) for rules in SEVERAL + drawn}
+    monkeypatch.setattr(rulesets, "_HELD_OUT", frozenset())
+    unsifted = {as_played(draw((seed, 1), seats)) for seats in SEATS for seed in range(200)}
+    assert len(held_out & unsifted) > 2, "they would be drawn"
 
 
 @pytest.mark.parametrize(
@@ -95,6 +98,59 @@ def test_draw__every_clause_varies():
     assert any(min(rules.penalties) < 0 for rules in SEVERAL)
     assert {rules.packs for rules in SEVERAL} == {1}
     assert max(rules.pass_count for rules in SEVERAL) == MOST_PASSED
+
+
+HOUSE = [
+    rules.penalties
+    for rules in SEVERAL
+    if rules.name.startswith("house") and rules.penalties != PAGE.penalties
+]
+DEAR = [
+    [card for card in range(52) if penalties[card] >= 5]
+    for penalties in HOUSE
+    if 3 not in penalties and not 0 < penalties.count(1) < 10  # else a suit's ranks cost, too
+]
+
+
+def suits_and_ranks(cards):
+    return {card // 13 for card in cards}, {card % 13 for card in cards}
+
+
+def test_draw__dear_cards_are_one_to_three_from_the_eight_up_in_every_suit():
+    assert {len(cards) for cards in DEAR} == {1, 2, 3}
+    suits, ranks = suits_and_ranks([card for cards in DEAR for card in cards])
+    assert suits == {0, 1, 2, 3}
+    assert ranks == set(range(6, 13))
+
+
+def test_draw__dear_cards_are_most_often_of_one_suit_from_the_queen_up():
+    several = [suits_and_ranks(cards) for cards in DEAR if len(cards) > 1]
+    court = [len(s) == 1 and r == set(range(10, 10 + len(r))) for s, r in several]
+    assert 0.4 < np.mean(court) < 0.6
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_draw__dear_cards_may_be_of_one_rank_of_other_ranks_of_a_suit_or_any(number):
+    several = [suits_and_ranks(cards) for cards in DEAR if len(cards) == number]
+    one_rank = [ranks for suits, ranks in several if len(ranks) == 1]
+    assert all(len(suits) == number for suits, ranks in several if len(ranks) == 1)
+    assert len(set.union(*one_rank)) > 3
+    one_suit = [ranks for suits, ranks in several if len(suits) == 1]
+    assert len(set.union(*one_suit)) == 7
+    apart = [ranks for suits, ranks in several if len(suits) > 1 and len(ranks) == number]
+    assert len(apart) > 5
+    assert len(set.union(*apart)) == 7
+
+
+@pytest.mark.parametrize("seats", SEATS)
+def test_draw__a_pack_may_be_of_half_the_tricks_and_loses_its_lowest_cards(seats):
+    drawn = [draw((number, 2), seats) for number in range(500)]
+    assert {rules.hand_size for rules in drawn} == set(range(52 // seats // 2, 52 // seats + 1))
+    for rules in drawn:
+        if rules.hand_size < 52 // seats:
+            low = sorted(range(52), key=lambda card: (card % 13, card))
+            assert set(rules.removed) == set(low[: len(rules.removed)])
+            assert len(rules.deck) == seats * rules.hand_size
 
 
 def test_draw__rules_are_played_to_the_end():

@@ -169,7 +169,7 @@ def test_train__ctrl_c_leaves_a_usable_checkpoint(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends SIGKILL")
 def test_train__killed_at_any_moment_it_goes_on_to_the_same_end(tmp_path):
-    long = ["--decisions", "36000", "--snapshots", "2", "--opponent-share", "0.25"]
+    long = ["--decisions", "24000", "--snapshots", "2", "--opponent-share", "0.25"]
     run("train.py", "--run", "straight", *long, *SMALL, cwd=tmp_path)
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "train.py"), "--run", "killed", *long, *SMALL],
@@ -400,7 +400,7 @@ def test_champions_script__has_options_that_train_py_takes_and_makes_agents_befo
 
 @pytest.mark.slow
 def test_learning__a_short_training_beats_random_both_ways(tmp_path):
-    arguments = ["--decisions", "300_000", "--final-deals", "40", "--threads", "1"]
+    arguments = ["--decisions", "150_000", "--final-deals", "40", "--threads", "1"]
     run("train.py", *arguments, cwd=tmp_path)
     agent, bot = load_agent(str(tmp_path / "runs" / "first" / "agent.pt")), load_agent("random")
     deals = {"deals": range(400), "seed": TEST_SEEDS, "rules": Rules()}

@@ -656,7 +656,7 @@ def test_revoke__of_another_shape_or_type_is_refused(where):
 
 def test_match__dealer_totals_end_and_shares():
     """Hand by hand: the deal moves left, totals carry on, ≥ 100 ends it, lowest wins."""
-    count = 800
+    count = 300
     tables = Tables(count, seed=15, episode="match", reward="match")
     watch = Tables(count, seed=15, episode="match")
     hands = np.zeros(count, int)

@@ -463,6 +463,19 @@ def test_sample__an_impossible_observation_is_refused_in_words(change, words):
         sample_worlds(broken(change), 1, 0)
 
 
+def test_sample__cards_that_nobody_may_hold_are_refused():
+    """Both others are void of diamonds alone, and some are unseen: one group has all the places."""
+    tables = Tables(1, Rules(pass_count=0), seed=5)
+    play(tables, 23)
+    observation = tables.observe()[0]["observation"][0].copy()
+    voids = tables.layout.split(observation)["voids"]
+    voids[1:] = 0
+    assert len(sample_worlds(observation, 1, 0, tables.rules).games) == 1
+    voids[1:, 1] = 1
+    with pytest.raises(ValueError, match="impossible observation: no deal fits"):
+        sample_worlds(observation, 1, 0, tables.rules)
+
+
 def test_sample__refuses_seats_not_to_move_and_other_peoples_histories():
     tables = Tables(2, seed=5, history=True)
     play(tables, 9 + 23)

@@ -80,7 +80,7 @@ def _drawn(rng: np.random.Generator, seats: int) -> Rules:
     removed = twos_removed(seats)
     if rng.random() < 0.2:  # a shorter pack: the lowest cards go, as many of them as deal out
         low = [NUM_RANKS * suit + rank for rank in range(NUM_RANKS) for suit in range(NUM_SUITS)]
-        fewest = NUM_CARDS // seats // 2  # half of the pack stays at least
+        fewest = NUM_CARDS // seats // 2  # half of the tricks stay at least
         removed = tuple(low[: NUM_CARDS - seats * int(rng.integers(fewest, NUM_CARDS // seats))])
     penalties = _penalties(rng)
     dear = [card for card in np.argsort(penalties)[::-1][:4] if card not in removed]
