@@ -133,14 +133,13 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from black_maria import engine
 from black_maria.cards import NUM_CARDS
-from black_maria.given import choice, given_seat, plain, truth, whole, whole_or_none
-from black_maria.kernels import direct
+from black_maria.desk import AgentsAtDesk
+from black_maria.given import choice, given_seat, truth, whole, whole_or_none
 from black_maria.mixed import RulesToDraw, as_mixed, history_shape, vector_of
 from black_maria.render import Html, Scene, html, shown
 from black_maria.render.window import Window
 from black_maria.revoke import RevokeWrapper
 from black_maria.rules import as_rules
-from black_maria.spaces import SpacesOfAgents
 from black_maria.turns import Turns
 
 __all__ = ["env", "parallel_env", "raw_env"]
@@ -164,7 +163,7 @@ def parallel_env(**kwargs: Any) -> Any:
     return turn_based_aec_to_parallel(env(**kwargs))
 
 
-class raw_env(SpacesOfAgents):
+class raw_env(AgentsAtDesk):
     """Black Maria without wrappers; this module's docstring is its manual.
 
     Args:
@@ -203,46 +202,15 @@ class raw_env(SpacesOfAgents):
         self.render_mode = (
             None if render_mode is None else choice(render_mode, "render_mode", modes)
         )
-        self._mixed = as_mixed(rules)
-        self.rules = self._mixed.widest if self._mixed else as_rules(rules)  # type: ignore[arg-type]
+        mixed = as_mixed(rules)
+        rules = mixed.widest if mixed else as_rules(rules)  # type: ignore[arg-type]
         everybody = isinstance(view, str) and view == "all"
-        self._viewer = None if everybody else given_seat(view, "view", self.rules.seats, "'all'")
+        self._viewer = None if everybody else given_seat(view, "view", rules.seats, "'all'")
         self._with_history = truth(history, "history")
-        self._scoring = reward, episode
-        record = engine.rules_record(self.rules, *self._scoring)
+        self._set_spaces_up(rules, self._with_history, mixed)
+        self._set_desk_up(rules, mixed, (reward, episode))
         self._window = Window("Black Maria") if render_mode == "human" else None
-
-        self._set_spaces_up(self.rules, self._with_history, self._mixed)
         self.agents: list[str] = []
-
-        self._args = record, self.layout.record
-        self._desk: NDArray[Any] = np.zeros(1, engine.DESK)
-        self._desk["rules"], self._desk["at"] = self._args
-        self._observation = np.zeros(self.layout.size, np.int8)  # of the seat to move
-        self._bind()
-        self._seed: int | None = None
-        self._hand = self._turn = -1  # of no deal yet
-
-    def _bind(self) -> None:
-        """Name the parts of the desk, views, and the kernel that works on it."""
-        self._desk, self._observation = (
-            plain(each, each.dtype) for each in (self._desk, self._observation)
-        )
-        self._states = self._desk["state"]
-        self._state_bytes = self._states.view((np.uint8, engine.STATE.itemsize))
-        self._mask = self._desk["mask"][0, :NUM_CARDS]
-        self._legal = self._mask.data  # a memoryview: an entry takes 14 ns, of an array 35
-        self._step_rewards = self._desk["rewards"][0, : self.rules.seats]
-        self._step = direct(engine.step_one, self._desk, engine.STAY, -1, self._observation)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but what ``_bind`` names: a copy has its own."""
-        bound = ("_states", "_state_bytes", "_mask", "_legal", "_step_rewards", "_step")
-        return {name: value for name, value in vars(self).items() if name not in bound}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__ = state
-        self._bind()
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
         """Deal a hand; see Reset in the module's docstring.
@@ -269,28 +237,6 @@ class raw_env(SpacesOfAgents):
         self._inform()
         if self.render_mode == "human":
             self.render()
-
-    def _deal(self, seed: int, hand: int, options: dict[str, Any]) -> None:
-        """Begin the episode that these describe; if it can't be, nothing has changed."""
-        rules, record = self.rules, self._args[0]
-        if self._mixed:
-            rules = self._mixed.of(seed, hand)
-            record = engine.rules_record(rules, *self._scoring)
-        first = engine.BEGIN
-        if options:
-            states: NDArray[Any] = np.zeros(1, engine.STATE)
-            states["seed"], states["hand"] = seed, hand
-            engine.start(states, rules, record, **options)
-            engine.put_records(self._states, states)
-            first = engine.STAY
-        else:
-            self._state_bytes.fill(0)
-            self._states["seed"], self._states["hand"] = seed, hand
-        if record is not self._args[0]:
-            engine.put_records(self._desk["rules"], record)
-        self.rules, self._args = rules, (record, self.layout.record)
-        self._seed, self._hand = seed, hand
-        self._turn, *_ = self._step(self._desk, first, -1, self._observation)
 
     def step(self, action: SupportsIndex | None) -> None:
         """Pass or play a card for the agent to move; None for one that is done.
@@ -443,14 +389,6 @@ class raw_env(SpacesOfAgents):
         if self._hand < 0:
             raise ResetNeeded("no hand has been dealt: call reset()")
         return np.concatenate([self._view(seat) for seat in range(self.rules.seats)])
-
-    def _view(self, seat: int) -> NDArray[np.int8]:
-        """What a seat sees, a fresh array."""
-        if seat == self._turn:
-            return self._observation.copy()
-        view = np.empty_like(self._observation)
-        self._step(self._desk, engine.STAY, seat, view)
-        return view
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Draw the table, or return it as text or as a picture, as the render mode says.
