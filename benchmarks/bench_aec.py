@@ -1,7 +1,9 @@
 """The AEC loop beside PettingZoo's tic-tac-toe: raw against raw, wrapped against wrapped.
 
 The same loop drives both: `last()`, the first legal action, `step()`; resets and dead steps
-count.
+count. What is the loop's own, 500 ns of a step, the first of 52 actions or of 9 among it (235 and
+207), both pay alike. A game of tic-tac-toe has 9 steps, 2 of them dead, a hand of ours 63 with 3:
+dead ones are its cheapest, and make its step look cheaper than a move is.
 
     python benchmarks/bench_aec.py
 """

@@ -13,7 +13,7 @@ import bench_rules
 import bench_search
 import bench_tables
 import bench_vector
-from harness import HEADER, Result, arguments, command_of, machine, run, write
+from harness import HEADER, Result, arguments, command_of, machine, run, tell, write
 
 SCRIPTS = (
     bench_tables, bench_aec, bench_vector, bench_arena, bench_search, bench_network,
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent
 def main() -> None:
     """Run them one after another; a quick run writes nothing."""
     options, at = arguments(__doc__), machine()
-    print(HEADER)
+    tell(HEADER)
     results: list[Result] = []
     for script in SCRIPTS:
         assert script.__file__ is not None

@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from harness import tell
+
 ROOT = Path(__file__).parent.parent
 ROUNDS = 15
 PLAY = """
@@ -62,9 +64,9 @@ def main(commit: str) -> None:
         rounds = [(play(ours), play(theirs)) for _ in range(ROUNDS)]
         for process in (ours, theirs):
             process.communicate()
-    print(f"this tree   {statistics.median(round[0] for round in rounds):12,.0f} decisions/s")
-    print(f"{commit:<11} {statistics.median(round[1] for round in rounds):12,.0f} decisions/s")
-    print(f"ratio       {statistics.median(a / b for a, b in rounds):12.2f}")
+    tell(f"this tree   {statistics.median(round[0] for round in rounds):12,.0f} decisions/s")
+    tell(f"{commit:<11} {statistics.median(round[1] for round in rounds):12,.0f} decisions/s")
+    tell(f"ratio       {statistics.median(a / b for a, b in rounds):12.2f}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,10 @@ the observation, 656 bytes, and goes through the state, 1,048: beyond 1,000 tabl
 own cache (2 MB) is full, that much comes and goes. Loops that do nothing else take 14 and 22 ns a
 table at 512 tables, 84 and 78 at 65,536: of some 215 ns a decision there, 160 are memory.
 
-Then two threads, each with half of the tables, beside one.
+Then two threads, each with half of the tables, beside one. Python holds its lock for 4 µs of a
+round of 1,024 tables, 110 in all; kernels run without it. What keeps two threads from twice the
+speed is the machine: so a loop that does nothing but compute is timed on two threads and on one in
+the same rounds, and its ratio stands beside.
 
     python benchmarks/bench_tables.py
 """
@@ -23,6 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyspiel
 from harness import Row, Side, main
+from numba import njit
 from open_spiel.python.observation import make_observation
 
 from black_maria import Rules, Tables, make_bot
@@ -31,6 +35,8 @@ SIZES = (64, 512, 2048, 8192, 65536)
 THREADED = 2048
 DECISIONS = 1_500_000
 """Of a round, at least: whole hands."""
+STEPS = 150_000_000
+"""Of arithmetic: as long as the decisions of a round."""
 HAND = Rules().plies()
 
 
@@ -77,6 +83,26 @@ def on_two_threads(numbers: np.ndarray) -> Callable[[int], int]:
     return play
 
 
+def on_threads(count: int) -> Callable[[int], int]:
+    """Steps of arithmetic alone, shared out among so many threads."""
+
+    def play(steps: int) -> int:
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(arithmetic, [steps // count] * count))
+        return steps
+
+    return play
+
+
+@njit(nogil=True)
+def arithmetic(steps: int) -> int:
+    """A step takes a nanosecond or two, and no memory."""
+    number = 1
+    for _ in range(steps):
+        number = number * 6364136223846793005 + 1442695040888963407 ^ number >> 7
+    return number
+
+
 def rows() -> Iterator[Row]:
     """Each size beside OpenSpiel; two threads beside one."""
     for size in SIZES:
@@ -93,6 +119,10 @@ def rows() -> Iterator[Row]:
         Side("two threads", on_two_threads(every), hands),
         Side("one thread", black_maria(every), hands),
         clock=time.perf_counter,
+        bare=(
+            Side("arithmetic on two threads", on_threads(2), STEPS),
+            Side("arithmetic on one", on_threads(1), STEPS),
+        ),
     )
 
 

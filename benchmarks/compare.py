@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import Result, read
+from harness import Result, read, tell
 
 LEAST = 1.05
 """Smaller changes are none."""
@@ -23,10 +23,12 @@ NEWEST = Path(__file__).parent.parent / "docs" / "benchmarks.json"
 
 
 def costs(result: Result) -> list[float]:
-    """What a round cost: in times of the peer, or in seconds."""
+    """What a round cost: in seconds, in times of the peer, or of what the machine had to give."""
     if not result.theirs:
         return result.ours
-    return [ours / theirs for ours, theirs in zip(result.ours, result.theirs, strict=True)]
+    bare = result.bare or [1.0] * len(result.ours)
+    rounds = zip(result.ours, result.theirs, bare, strict=True)
+    return [ours / theirs * given for ours, theirs, given in rounds]
 
 
 def middle(costs: list[float]) -> tuple[float, float]:
@@ -39,7 +41,10 @@ def middle(costs: list[float]) -> tuple[float, float]:
 
 def verdict(old: Result, new: Result, *, same_processor: bool) -> str:
     """``"slower"``, ``"faster"``, ``"same"``, or why it can't be said."""
-    if bool(old.theirs) != bool(new.theirs) or old.peer != new.peer:
+    if old.peer != new.peer or any(
+        bool(before) != bool(after)
+        for before, after in ((old.theirs, new.theirs), (old.bare, new.bare))
+    ):
         return "another peer"
     if not old.theirs and not same_processor:
         return "another processor"
@@ -74,10 +79,11 @@ def main() -> None:
     parser.add_argument("new", type=Path, nargs="?", default=NEWEST)
     options = parser.parse_args()
     rows = sorted(compare(options.old, options.new), key=lambda row: row[1] != "slower")
+    status = int(any(said == "slower" for _, said, _ in rows))
     for what, said, change in rows:
         cost = "" if change is None else f"{change:.2f} times the cost"
-        print(f"{said:<18}{cost:<22}{what}")
-    sys.exit(any(said == "slower" for _, said, _ in rows))
+        tell(f"{said:<18}{cost:<22}{what}", status)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ import json
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,9 @@ class Row:
     rounds: int = ROUNDS
     warm: bool = True
     """Whether a short round goes before, which isn't counted: it compiles."""
+    bare: tuple[Side, Side] | None = None
+    """Two sides that do nothing but compute, on as many threads as ours and as the peer: timed in
+    the same rounds, they say what ratio the machine had to give."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Result:
     ours: list[float]
     theirs: list[float]
     """Empty without a peer."""
+    bare: list[float] = field(default_factory=list)
+    """The ratio that the machine had to give, one number a round, where that was measured."""
 
     def ratio(self) -> float | None:
         """How many times the peer's time is ours: the median of the rounds'."""
@@ -82,6 +88,8 @@ class Result:
             peer = f"{self.peer}, {duration(statistics.median(self.theirs))}"
         ours = f"{duration(statistics.median(self.ours))} a {self.unit}"
         figure = "" if ratio is None else f"{ratio:.3g}"
+        if self.bare:
+            figure += f" of {statistics.median(self.bare):.3g} that the machine gave"
         return f"| {self.what} | {ours} | {peer} | {figure} | {self.work} | `{self.command}` |"
 
 
@@ -95,7 +103,8 @@ def duration(seconds: float) -> str:
 
 def measure(row: Row, command: str, *, quick: bool = False) -> Result:
     """Time both sides of a row in turn."""
-    sides = [side for side in (row.ours, row.theirs) if side]
+    pair = [side for side in (row.ours, row.theirs) if side]
+    sides = [*pair, *(row.bare or ())]
     items = [max(1, side.items // QUICK) if quick else side.items for side in sides]
     if row.warm:
         for side in sides:
@@ -111,10 +120,11 @@ def measure(row: Row, command: str, *, quick: bool = False) -> Result:
         what=row.what,
         unit=row.unit,
         peer=row.theirs.name if row.theirs else "",
-        work=", ".join(f"{units:,}" for units in work),
+        work=", ".join(f"{units:,}" for units in work[: len(pair)]),
         command=command,
         ours=times[0],
         theirs=times[1] if row.theirs else [],
+        bare=[b / a for a, b in zip(times[-2], times[-1], strict=True)] if row.bare else [],
     )
 
 
@@ -211,12 +221,30 @@ def arguments(description: str | None) -> argparse.Namespace:
     return parser.parse_args()
 
 
+def tell(text: str, status: int = 0) -> None:
+    """Print at once; end where nobody reads any more, as after ``| head``.
+
+    Args:
+        text: What to print.
+        status: The exit status in that case.
+
+    Raises:
+        SystemExit: Nobody reads.
+    """
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        # or the interpreter fails at its end, on what is still to be written
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(status)
+
+
 def run(rows: Iterable[Row], command: str, *, quick: bool) -> list[Result]:
     """Measure rows and print each when it is done."""
     results = []
     for row in rows:
         results.append(measure(row, command, quick=quick))
-        print(results[-1].line(), flush=True)
+        tell(results[-1].line())
     return results
 
 
@@ -224,7 +252,7 @@ def main(rows: Iterable[Row], script: str, description: str | None) -> None:
     """What a script does that is run by itself."""
     options = arguments(description)
     at = machine()
-    print(f"{at['processor']}, load {at['load']}\n\n{HEADER}")
+    tell(f"{at['processor']}, load {at['load']}\n\n{HEADER}")
     run(rows, command_of(script), quick=options.quick)
 
 

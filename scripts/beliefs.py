@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from black_maria.rules import Rules
 from black_maria_agents import dataset
+from black_maria_agents.border import border
 from black_maria_agents.guesser import Guesser, fit
 from black_maria_agents.loading import load_agent
 from black_maria_agents.measuring.beliefs import Calibration, loss_of, of_worlds, positions
@@ -144,4 +145,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with border("beliefs.py"):
+        main()

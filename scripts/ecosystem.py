@@ -186,4 +186,7 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    from black_maria_agents.border import border  # not for those who import this file
+
+    with border("ecosystem.py"):
+        main(sys.argv[1:])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from black_maria.rules import Rules
 from black_maria_agents.base import Agent
+from black_maria_agents.border import border
 from black_maria_agents.loading import load_agent
 from black_maria_agents.measuring.match_hands import gained
 from black_maria_agents.measuring.match_play import (
@@ -162,4 +163,5 @@ def percent(share: Estimate) -> str:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Config, description=__doc__))
+    with border("match_play.py"):
+        main(tyro.cli(Config, description=__doc__))

@@ -221,4 +221,9 @@ def main(only: str = "") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(tyro.cli(main))
+    try:
+        status = tyro.cli(main)
+    except BrokenPipeError:  # nobody reads any more, as after head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
+    sys.exit(status)

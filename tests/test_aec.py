@@ -13,9 +13,20 @@ from gymnasium.error import ResetNeeded
 from pettingzoo.test import api_test, parallel_api_test, seed_test
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import parallel_to_aec, turn_based_aec_to_parallel
+from pettingzoo.utils.env import AECIterable
 from pettingzoo.utils.env_logger import EnvLogger
 
-from black_maria import PROFILES, Rules, black_maria_v0, card_names, deal, parse_card, parse_cards
+from black_maria import (
+    PROFILES,
+    Rules,
+    Tables,
+    black_maria_v0,
+    card_names,
+    deal,
+    engine,
+    parse_card,
+    parse_cards,
+)
 from black_maria.engine import EPISODES
 from black_maria.layout import layout_of
 from helpers import fill
@@ -177,6 +188,20 @@ def test_reset__same_seed_same_hand_and_without_a_seed_the_next():
             assert held.tolist() == cards[seat].tolist()
             assert env.infos[agent]["dealer"] == dealer
         assert env.agent_selection == f"player_{(dealer + 1) % 3}"
+
+
+@pytest.mark.parametrize("episode", EPISODES)
+@pytest.mark.parametrize(("profile", "seats"), EVERY_PROFILE)
+def test_reset__the_same_state_as_tables_and_nothing_left_of_the_last_hand(profile, seats, episode):
+    rules = Rules.profile(profile, seats)
+    env = black_maria_v0.raw_env(rules=rules, episode=episode)
+    for seed in (3, 4):
+        env.reset(seed=seed)
+        tables = Tables(1, rules, seed=seed, episode=episode)
+        for name in engine.STATE.names:
+            assert np.array_equal(env._states[name], tables.states()[name]), name
+        assert np.array_equal(env.last()[0]["action_mask"], tables.observe()[0]["action_mask"][0])
+        play(env, limit=90)
 
 
 def test_reset__unseeded_environments_differ():
@@ -509,6 +534,24 @@ def test_order__is_enforced_as_pettingzoo_does():
     assert type(env.unwrapped) is black_maria_v0.raw_env
 
 
+@pytest.mark.parametrize("make", [black_maria_v0.env, black_maria_v0.raw_env])
+@pytest.mark.parametrize(("most", "turns"), [(-1, 0), (0, 0), (5, 5), (63, 63), (64, 63)])
+def test_agent_iter__as_pettingzoos_also_the_second_time(make, most, turns):
+    env = make()
+    env.reset(seed=1)
+    agents = env.agent_iter(most)
+    assert isinstance(agents, AECIterable)
+    for _ in range(2):
+        env.reset(seed=1)
+        moved = []
+        for agent in agents:
+            assert agent == env.agent_selection
+            moved.append(agent)
+            mask = env.last()[0]["action_mask"]
+            env.step(int(mask.argmax()) if mask.any() else None)
+        assert len(moved) == turns
+
+
 @pytest.fixture
 def warned():
     """What PettingZoo's logger has warned of."""
@@ -602,7 +645,18 @@ def test_parallel__what_a_caller_keeps_never_changes():
     assert all(infos == before for infos, before in kept)
 
 
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def unpickled_from_read_only_memory(env):
+    """As another process gets it that shares arrays instead of copying them."""
+    buffers = []
+    pickled = pickle.dumps(env, protocol=5, buffer_callback=buffers.append)
+    assert buffers
+    return pickle.loads(pickled, buffers=[bytes(buffer) for buffer in buffers])
+
+
+@pytest.mark.parametrize(
+    "duplicate",
+    [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env)), unpickled_from_read_only_memory],
+)
 @pytest.mark.parametrize("make", [black_maria_v0.env, black_maria_v0.raw_env])
 def test_copies__go_on_alone_and_alike(make, duplicate):
     env = make(episode="match", reward="relative", history=True)

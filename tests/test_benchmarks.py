@@ -1,11 +1,13 @@
 """The harness of the benchmarks, on work that takes no time, and what compares two runs."""
 
+import ast
 import importlib
 import json
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,19 @@ def test_measure__is_seconds_a_unit_of_both_in_turn(harness):
     assert result.ratio() == pytest.approx(3)
     assert work.order == [("us", 1), ("them", 1)] + 3 * [("us", 4), ("them", 8)]  # 1: warms up
     assert result.line() == "| cards | 200 ms a card | them, 600 ms | 3 | 40, 80 | `python x.py` |"
+
+
+def test_measure__beside_the_ratio_stands_what_the_machine_gave_in_the_same_rounds(harness):
+    work = Work()
+    sides = [work.side(harness, name, seconds) for name, seconds in
+             (("us", 2.0), ("them", 3.0), ("two", 1.0), ("one", 1.6))]  # fmt: skip
+    row = harness.Row("r", "card", *sides[:2], clock=work.clock, rounds=2, bare=tuple(sides[2:]))
+    result = harness.measure(row, "x")
+    assert [name for name, _ in work.order] == 3 * ["us", "them", "two", "one"]
+    assert result.bare == pytest.approx([1.6] * 2)
+    assert result.line() == (
+        "| r | 200 ms a card | them, 300 ms | 1.5 of 1.6 that the machine gave | 40, 40 | `x` |"
+    )
 
 
 def test_measure__the_ratio_is_the_median_of_the_rounds(harness):
@@ -192,6 +207,41 @@ def test_compare__times_of_another_processor_and_other_peers_are_not(harness, co
         ("gone", "gone", None),
         ("new", "new", None),
     ]
+
+
+def test_compare__two_threads_by_what_the_machine_gave(harness, compare, tmp_path):
+    def row(seconds, given):
+        return replace(found(harness, ours=3 * [seconds], theirs=3 * [2.0], peer="p"), bare=given)
+
+    old = row(1.0, 3 * [2.0])
+    for number, (new, said) in enumerate((
+        (row(1.6, 3 * [1.25]), "same"),  # the other core was taken
+        (row(1.6, 3 * [2.0]), "slower"),
+        (row(1.0, []), "another peer"),
+    )):  # fmt: skip
+        paths = files(harness, tmp_path / str(number), [old], [new])
+        assert [verdict for _, verdict, _ in compare.compare(*paths)] == [said]
+
+
+@pytest.mark.parametrize(("cost", "code"), [(1.0, 0), (2.0, 1)])
+def test_compare__a_reader_that_has_left_changes_nothing(harness, tmp_path, cost, code):
+    old, new = [found(harness)], [found(harness, ours=[cost] * 3)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, BENCHMARKS / "compare.py", *files(harness, tmp_path, old, new)],
+        stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_scripts__print_by_what_minds_a_reader_that_has_left():
+    for file in BENCHMARKS.glob("*.py"):
+        calls = [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+                 if isinstance(node, ast.Call) and ast.unparse(node.func) == "print"]  # fmt: skip
+        bare = [node.lineno for node in calls if "file" not in {k.arg for k in node.keywords}]
+        assert len(bare) == (file.name == "harness.py"), (file.name, bare)
 
 
 @pytest.mark.parametrize(("cost", "code"), [(1.0, 0), (2.0, 1)])

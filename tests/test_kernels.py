@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import black_maria
-from black_maria.kernels import inlined, instruction, kernel, stamp
+from black_maria.kernels import direct, inlined, instruction, kernel, stamp
 from black_maria.rules import PASS_DIRECTIONS
 from helpers import plain_python
 
@@ -217,3 +217,9 @@ def test_stamp__kernels_may_call_each_other():
     exec("def odd(x):\n    return False if x == 0 else even(x - 1)", scope)
     scope["even"], scope["odd"] = kernel(scope["even"]), kernel(scope["odd"])
     assert stamp(scope["even"]) != stamp(scope["odd"])
+
+
+def test_direct__does_what_the_kernel_does():
+    adds = made("return table[0] + x", table=TABLE)
+    at_once = direct(adds, 1)
+    assert [at_once(x) for x in (1, -8)] == [adds(x) for x in (1, -8)] == [6, -3]

@@ -50,6 +50,22 @@ def inlined(function: Callable[..., Any]) -> Any:
     return kernel(function, inline="always")
 
 
+def direct(compiled: Any, *like: Any) -> Callable[..., Any]:
+    """The machine code of a kernel, for arguments whose types nobody looks at.
+
+    Numba asks each argument for its type whenever a kernel is called: 220 of the 440 ns of a
+    step of one table. Here that is done once. Give it no others: what it would do then isn't
+    defined.
+
+    Args:
+        compiled: The kernel.
+        *like: Arguments of the types that it will be called with.
+    """
+    if PLAIN_PYTHON:
+        return compiled  # type: ignore[no-any-return]
+    return compiled.compile(tuple(map(numba.typeof, like)))  # type: ignore[no-any-return]
+
+
 def instruction(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
     """Make an instruction for kernels of a function that writes LLVM code (numba's ``intrinsic``).
 

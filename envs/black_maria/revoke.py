@@ -7,6 +7,7 @@ from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
 from black_maria.given import shown
+from black_maria.turns import TurnsInOrder
 
 if TYPE_CHECKING:
     from black_maria.aec import raw_env
@@ -27,6 +28,12 @@ class RevokeWrapper(wrappers.OrderEnforcingWrapper):
         """
         self.env.reset(seed=seed, options=options)
         self._has_reset = self._has_updated = True
+
+    def agent_iter(self, max_iter: int = 2**63) -> TurnsInOrder:
+        """The agent to move, again and again; a step must lie between."""
+        if not self._has_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return TurnsInOrder(self, max_iter)
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """As every PettingZoo environment has it."""

@@ -53,11 +53,13 @@ from black_maria.engine.state import (
     cards_of,
     drop,
     put,
+    put_records,
     record_type,
     rules_record,
     rules_stamp,
 )
 from black_maria.engine.steps import (
+    BEGIN,
     DESK,
     REVOKE,
     STAY,
@@ -68,12 +70,12 @@ from black_maria.engine.steps import (
 )
 
 __all__ = [
-    "DESK", "EPISODES", "LAST_HAND", "MAX_DECK", "MAX_SEATS", "OVER", "PASSING", "PLAYING",
-    "REVOKE", "REWARDS", "RULES", "START_OPTIONS", "STATE", "STAY", "CardsOfSeats", "Deal",
-    "add_counts", "apply", "cards_of", "check_number", "check_options", "check_seed",
-    "check_states", "choice_keys", "combine", "deal", "deal_tables", "dealt_cards",
-    "deck_of_pack", "deck_order", "draw_seats", "drop", "fill_deck", "find_damage",
-    "find_illegal", "illegal_reason", "legal", "mix", "next_seat", "observe_all", "put",
-    "receiver", "record_type", "rules_record", "rules_stamp", "start", "step_one",
-    "step_tables", "steps_to_receiver", "write_histories", "write_history",
+    "BEGIN", "DESK", "EPISODES", "LAST_HAND", "MAX_DECK", "MAX_SEATS", "OVER", "PASSING",
+    "PLAYING", "REVOKE", "REWARDS", "RULES", "START_OPTIONS", "STATE", "STAY", "CardsOfSeats",
+    "Deal", "add_counts", "apply", "cards_of", "check_number", "check_options", "check_seed",
+    "check_states", "choice_keys", "combine", "deal", "deal_tables", "dealt_cards", "deck_of_pack",
+    "deck_order", "draw_seats", "drop", "fill_deck", "find_damage", "find_illegal",
+    "illegal_reason", "legal", "mix", "next_seat", "observe_all", "put", "put_records", "receiver",
+    "record_type", "rules_record", "rules_stamp", "start", "step_one", "step_tables",
+    "steps_to_receiver", "write_histories", "write_history",
 ]  # fmt: skip

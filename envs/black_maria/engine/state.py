@@ -34,6 +34,12 @@ def record_type(fields: list[Any]) -> np.dtype[Any]:
     return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
+def put_records(records: NDArray[Any], others: NDArray[Any]) -> None:
+    """Copy records of one type, as bytes: NumPy takes 8 µs for a state, field by field."""
+    whole = f"V{records.itemsize}"
+    records.view(whole)[:] = others.view(whole)
+
+
 STATE: Final = record_type(
     [
         ("rules", np.uint64),  # what they are, for those who load a game; ``rules_stamp``

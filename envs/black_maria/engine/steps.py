@@ -42,8 +42,8 @@ DESK: Final = record_type(
 )
 """One table with all that a step of it needs: a call costs by the arrays that it is given."""
 
-REVOKE, STAY = -1, -2
-"""Actions that are no card: the seat to move has revoked; nothing moves."""
+REVOKE, STAY, BEGIN = -1, -2, -3
+"""Actions that are no card: the seat to move has revoked; nothing moves; an episode begins."""
 
 _AHEAD: Final = 4
 """Tables from the one whose turn it is to the one that is fetched."""
@@ -115,11 +115,12 @@ def advance(state, rules, card, rewards):
 
 @kernel
 def step_one(desks, card, observer, observation):
-    """``advance`` one table, deal on within a match, and let a seat see.
+    """``advance`` one table, deal on within a match, or deal; and let a seat see.
 
     Args:
         desks: (1,) record of ``DESK``; its state, rewards and mask are written.
-        card: A legal card, ``REVOKE``, or ``STAY``: nothing moves.
+        card: A legal card, ``REVOKE``, ``STAY``, or ``BEGIN``: the first hand of a new episode,
+            that of the state's seed, table and hand.
         observer: A seat, or −1 for the one that is to move.
         observation: (F,) int8, written: what it sees.
 
@@ -128,14 +129,14 @@ def step_one(desks, card, observer, observation):
     """
     desk = desks[0]
     state, rules, rewards = desk.state, desk.rules, desk.rewards
-    over, hand_over, scored = False, False, False
-    if card != STAY:
+    over, hand_over, scored, fresh = False, False, False, card == BEGIN
+    if card >= REVOKE:
         over = advance(state, rules, card, rewards)
         hand_over = state.phase == OVER
-        if hand_over and not over:
-            new_hand(state, rules, state.hand + 1, over)  # a constant would be its own type
         for k in range(rules.seats):
             scored = scored or rewards[k] != 0
+    if fresh or (hand_over and not over):
+        new_hand(state, rules, state.hand + (not fresh), fresh)
     turn = np.int64(state.turn)
     observe_seat(state, rules, desk.at, observer if observer >= 0 else turn, observation)
     spread(state.legal, desk.mask)
