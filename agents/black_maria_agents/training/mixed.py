@@ -86,7 +86,9 @@ class MixedPlay:
             if self._branches:
                 rng = np.random.default_rng([self._seed, self.next_hand, self._first, number])
                 agent = PolicyAgent(policy, rules)
-                rollouts[number] = with_branches(rollout, game, agent, self._branches, rng, scale=scale)
+                rollouts[number] = with_branches(
+                    rollout, game, agent, self._branches, rng, scale=scale
+                )
             for what, seconds in game.seconds.items():
                 self.seconds[what] += seconds
         self.next_hand += self._hands
