@@ -52,6 +52,14 @@ american --run american-2 --init-from $(agent american-1) --decisions 25_000_000
 american --run american-3 --init-from $(agent american-2) --decisions 30_000_000 \
     --opponents duck heuristic --opponent-share 0.5 --snapshots 3 --snapshot-every 200 \
     --learning-rate 1e-3 --entropy-start 0.006
+# branches among bots teach it to shoot at them too; then it learns again when not to
+branches="--branches 0.4 --tables 1024 --minibatch 4096 --precision float32 \
+    --entropy-start 0.003 --entropy-end 0.0003 --opponent-share 0.8"
+american --run american-4 --init-from $(agent american-3) --decisions 12_000_000 $branches \
+    --opponents duck heuristic heuristic --learning-rate 5e-4 --seed 21
+american --run american-5 --init-from $(agent american-4) --decisions 30_000_000 $branches \
+    --opponents duck heuristic heuristic $(agent american-3) $(agent american-3) \
+    --snapshots 2 --snapshot-every 60 --learning-rate 6e-4 --seed 22
 
 # all rules: one network that reads them, from the weights of the champion
 train --rules mixed --run universal --precision float32 --width 192 \
@@ -63,7 +71,7 @@ python - <<'END'
 from black_maria_agents.checkpoint import strip
 
 strip("runs/student-5/agent.pt", "agents/black_maria_agents/champions/three_player.pt")
-strip("runs/american-3/agent.pt", "agents/black_maria_agents/champions/american_hearts.pt")
+strip("runs/american-5/agent.pt", "agents/black_maria_agents/champions/american_hearts.pt")
 strip("runs/universal/agent.pt", "agents/black_maria_agents/champions/universal.pt")
 END
 
