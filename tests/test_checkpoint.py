@@ -316,7 +316,7 @@ def test_load_agent__a_policy_that_searches_by_name_or_path(tmp_path):
     write(tmp_path / "agent.pt")
     search = load_agent(f"search:policy={tmp_path / 'agent.pt'},worlds=3")
     assert search.worlds == 3
-    assert load_agent("search").worlds == 16
+    assert load_agent("search").worlds == 32
     with pytest.raises(ValueError, match="no option 'sims'; there are: policy, worlds"):
         load_agent("search:sims=3")
     with pytest.raises(ValueError, match="duck isn't a network"):
