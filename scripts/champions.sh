@@ -61,10 +61,18 @@ american --run american-5 --init-from $(agent american-4) --decisions 30_000_000
     --opponents duck heuristic heuristic $(agent american-3) $(agent american-3) \
     --snapshots 2 --snapshot-every 60 --learning-rate 6e-4 --seed 22
 
-# all rules: one network that reads them, from the weights of the champion
-train --rules mixed --run universal --precision float32 --width 192 \
-    --init-from $(agent student-5) --decisions 72_000_000 --tables 4096 --rule-sets 32 \
-    --minibatch 4096 --learning-rate 1.2e-3 --entropy-start 0.01
+# all rules: one network that reads them, from the weights of the champion; the packaged one's
+# first run drew its rules from fewer kinds (docs/generalisation.md)
+universal() {
+    train --rules mixed --precision float32 --width 192 --tables 4096 --rule-sets 32 \
+        --minibatch 4096 "$@"
+}
+universal --run universal-1 --init-from $(agent student-5) --decisions 72_000_000 \
+    --learning-rate 1.2e-3 --entropy-start 0.01
+universal --run universal-2 --init-from $(agent universal-1) --decisions 70_000_000 \
+    --learning-rate 1e-3 --entropy-start 0.005 --seed 2
+universal --run universal-3 --init-from $(agent universal-2) --decisions 14_500_000 \
+    --learning-rate 6e-4 --entropy-start 0.003 --entropy-end 0.0005 --branches 0.15 --seed 3
 
 # what the package holds: weights of policy and critic, without what a run needs to go on
 python - <<'END'
@@ -72,7 +80,7 @@ from black_maria_agents.checkpoint import strip
 
 strip("runs/student-5/agent.pt", "agents/black_maria_agents/champions/three_player.pt")
 strip("runs/american-5/agent.pt", "agents/black_maria_agents/champions/american_hearts.pt")
-strip("runs/universal/agent.pt", "agents/black_maria_agents/champions/universal.pt")
+strip("runs/universal-3/agent.pt", "agents/black_maria_agents/champions/universal.pt")
 END
 
 # who holds what, as champions play: which worlds the search weighs
