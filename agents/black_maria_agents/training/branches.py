@@ -3,10 +3,9 @@
 Of a choice PPO learns from the card that was taken, by what the critic makes of it. A *branch*
 tells of all of them: from where the hand stood, hidden cards and all, each card that the policy
 finds likely is played and the hand goes on, everybody as they would play, networks their likeliest
-card. The luck of the deal is
-the same for all cards and falls out of their differences. (Schulman et al. 2015, arXiv 1502.05477,
-estimate advantages so, by what they call a vine.) A player knows no hidden cards, but over
-many hands that look alike to it the mean is what its information is worth.
+card. The luck of the deal is the same for all cards and falls out of their differences. (Schulman
+et al. 2015, arXiv 1502.05477, estimate advantages so, by what they call a vine.) A player knows no
+hidden cards, but over many hands that look alike to it the mean is what its information is worth.
 """
 
 import time

@@ -257,7 +257,7 @@ class PPO:
         entropy_weight = config.entropy_start + progress * (
             config.entropy_end - config.entropy_start
         )
-        policys = policy_loss - entropy_weight * entropy
+        for_policy = policy_loss - entropy_weight * entropy
         with torch.no_grad():
             figures = {
                 "policy_loss": policy_loss,
@@ -269,15 +269,15 @@ class PPO:
         if self.teachers:
             divergence = nn.functional.kl_div(finite, batch.teacher, reduction="none")
             teacher_kl = divergence.sum(-1).mean()
-            policys = policys + config.teacher_start * (1 - progress) * teacher_kl
+            for_policy = for_policy + config.teacher_start * (1 - progress) * teacher_kl
             figures["teacher_kl"] = teacher_kl.detach()
         if batch.costs.shape[1]:
             branch_loss = _branch_loss(log_probs, batch.costs)
-            policys = policys + config.branch_weight * branch_loss
+            for_policy = for_policy + config.branch_weight * branch_loss
             figures["branch_loss"] = branch_loss.detach()
         figures["ratio_error"] = (ratio - 1).abs().max().detach()
         # with nothing instead of no gradients, so that Adam counts the policy's steps as well
-        return value_loss + (0 if self.critic_alone else 1) * policys, figures
+        return value_loss + (0 if self.critic_alone else 1) * for_policy, figures
 
     def step(
         self, batch: Batch | Sequence[Batch], progress: float, weight: float = 1.0
